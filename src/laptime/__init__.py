@@ -1,0 +1,1 @@
+"""laptime: where every nanosecond of a training step or engine iteration went, and why."""

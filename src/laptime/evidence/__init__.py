@@ -1,0 +1,1 @@
+"""Readers of evidence: one module for each format."""

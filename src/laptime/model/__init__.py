@@ -1,0 +1,1 @@
+"""What is known of a job: runs, timelines, lanes, devices, laps, health."""

@@ -1,0 +1,89 @@
+"""A run: everything known of one job, as timelines of processes and the devices they used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from laptime.model.health import Health
+from laptime.model.rows import Rows
+
+
+@dataclass(frozen=True)
+class Lane:
+    """A row that events happen on: a CPU thread (``device`` is None) or a GPU stream.
+
+    ``pid`` and ``tid`` are as the evidence has them (numbers, or texts such as "Spans").
+    """
+
+    pid: int | str | None
+    tid: int | str | None
+    name: str | None = None
+    device: str | None = None
+    stream: int | None = None
+
+
+@dataclass(frozen=True)
+class Device:
+    """One accelerator. ``id`` is unique in the run; ``ordinal`` is the evidence's own number.
+
+    ``properties`` are the driver's attributes as recorded; nothing is filled in from tables.
+    """
+
+    id: str
+    ordinal: int
+    name: str | None = None
+    uuid: str | None = None
+    host: str | None = None
+    rank: int | None = None
+    properties: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Timeline:
+    """One process's events.
+
+    Row times are nanoseconds after ``origin_ns`` (epoch nanoseconds where the evidence's clock
+    is the epoch; else that clock's own zero, and ``epoch`` is False).
+    """
+
+    id: str
+    source: str
+    rows: Rows
+    lanes: Sequence[Lane]
+    devices: Sequence[Device]
+    origin_ns: int
+    epoch: bool = True
+    pid: int | str | None = None
+    rank: int | None = None
+    world_size: int | None = None
+    host: str | None = None
+    vendor: str | None = None
+    """"nvidia", "amd", "intel", ... as far as the rows tell; None where they do not."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Header entries of the evidence that later parts use (versions, flags, distributed info)."""
+
+
+@dataclass
+class Part:
+    """What one reader got from one source."""
+
+    source: str
+    format: str
+    timelines: Sequence[Timeline]
+    health: Health
+
+
+@dataclass
+class Run:
+    """Everything known of one job."""
+
+    timelines: Sequence[Timeline]
+    health: Health
+    sources: Sequence[str]
+
+    @property
+    def devices(self) -> list[Device]:
+        """Every device of the run, in order of timeline and ordinal."""
+        return [d for t in self.timelines for d in t.devices]
