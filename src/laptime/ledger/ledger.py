@@ -16,7 +16,7 @@ from laptime.model.rows import I64, Ints, Mask
 class Segments:
     """Disjoint, ascending stretches of one device's time, each in one account.
 
-    ``start_ns`` and ``end_ns`` in the timeline's clock; ``account`` indexes ``DeviceLedger.leaves``.
+    Times in the timeline's clock; ``account`` indexes ``DeviceLedger.leaves``.
     They cover the device windows without a hole.
     """
 
