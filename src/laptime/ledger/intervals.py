@@ -1,0 +1,121 @@
+"""Algebra of time: sets of disjoint, ascending, half-open stretches ``[start, end)``.
+
+A set is a pair of int64 arrays of equal length, sorted, disjoint, without empty stretches and
+without two stretches that touch. Every function returns such sets and never changes its inputs.
+Lengths are exact: integers in, integers out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from laptime.model.rows import I64
+
+Span = tuple[I64, I64]
+
+EMPTY: Span = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+
+def union(starts: I64, ends: I64) -> Span:
+    """The set covered by any of the given stretches (any order, overlaps allowed)."""
+    real = ends > starts
+    if not real.all():
+        starts, ends = starts[real], ends[real]
+    if len(starts) == 0:
+        return EMPTY
+    if len(starts) > 1 and (starts[1:] < starts[:-1]).any():
+        order = np.argsort(starts, kind="stable")
+        starts, ends = starts[order], ends[order]
+    reach = np.maximum.accumulate(ends)
+    fresh = np.empty(len(starts), dtype=np.bool_)
+    fresh[0] = True
+    np.greater(starts[1:], reach[:-1], out=fresh[1:])
+    first = np.flatnonzero(fresh)
+    last = np.append(first[1:], len(starts)) - 1
+    return starts[first].astype(np.int64), reach[last].astype(np.int64)
+
+
+def intersect(a: Span, b: Span) -> Span:
+    """The time in both sets."""
+    if len(a[0]) == 0 or len(b[0]) == 0:
+        return EMPTY
+    if len(a[0]) > len(b[0]):
+        a, b = b, a
+    low = np.searchsorted(b[1], a[0], side="right")
+    high = np.searchsorted(b[0], a[1], side="left")
+    count = np.maximum(high - low, 0)
+    whole = int(count.sum())
+    if whole == 0:
+        return EMPTY
+    of_a = np.repeat(np.arange(len(a[0])), count)
+    within = np.arange(whole) - np.repeat(np.cumsum(count) - count, count)
+    of_b = low[of_a] + within
+    return np.maximum(a[0][of_a], b[0][of_b]), np.minimum(a[1][of_a], b[1][of_b])
+
+
+def complement(a: Span, low: int, high: int) -> Span:
+    """The time of ``[low, high)`` outside the set."""
+    if high <= low:
+        return EMPTY
+    inside = clip(a, low, high)
+    starts = np.concatenate((np.array([low], dtype=np.int64), inside[1]))
+    ends = np.concatenate((inside[0], np.array([high], dtype=np.int64)))
+    real = ends > starts
+    return starts[real], ends[real]
+
+
+def subtract(a: Span, b: Span) -> Span:
+    """The time in ``a`` and not in ``b``."""
+    if len(a[0]) == 0 or len(b[0]) == 0:
+        return a
+    return intersect(a, complement(b, int(a[0][0]), int(a[1][-1])))
+
+
+def both(a: Span, b: Span) -> Span:
+    """The time in either set."""
+    if len(a[0]) == 0:
+        return b
+    if len(b[0]) == 0:
+        return a
+    return union(np.concatenate((a[0], b[0])), np.concatenate((a[1], b[1])))
+
+
+def clip(a: Span, low: int, high: int) -> Span:
+    """The part of the set inside ``[low, high)``."""
+    starts, ends = np.maximum(a[0], low), np.minimum(a[1], high)
+    real = ends > starts
+    return starts[real], ends[real]
+
+
+def total(a: Span) -> int:
+    """Length of the set in nanoseconds."""
+    return int((a[1] - a[0]).sum())
+
+
+def covered_before(a: Span, instants: I64) -> I64:
+    """Length of the set before each instant."""
+    if len(a[0]) == 0:
+        return np.zeros(len(instants), dtype=np.int64)
+    lengths = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(a[1] - a[0])))
+    at = np.searchsorted(a[0], instants, side="right")
+    last = np.maximum(at - 1, 0)
+    beyond = np.where(at > 0, np.maximum(a[1][last] - instants, 0), 0)
+    result: I64 = lengths[at] - beyond
+    return result
+
+
+def by_window(a: Span, window_starts: I64, window_ends: I64) -> I64:
+    """Length of the set inside each window (windows may overlap, any order)."""
+    inside: I64 = covered_before(a, window_ends) - covered_before(a, window_starts)
+    return inside
+
+
+def contains(a: Span, instants: I64) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Whether each instant lies in the set."""
+    if len(a[0]) == 0:
+        return np.zeros(len(instants), dtype=np.bool_)
+    at = np.searchsorted(a[0], instants, side="right")
+    inside: np.ndarray[tuple[int], np.dtype[np.bool_]] = (at > 0) & (
+        instants < a[1][np.maximum(at - 1, 0)]
+    )
+    return inside
