@@ -1,0 +1,114 @@
+"""Lanes, processes and devices of a Kineto trace, from its (pid, tid, device, stream) texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from laptime.model.rows import DEVICE_WORK, Ints, Kind
+from laptime.model.run import Device, Lane
+
+Key = tuple[Any, Any, Any, Any]
+
+DEVICE_KINDS = (*DEVICE_WORK, Kind.DEVICE_ANNOTATION, Kind.SYNC, Kind.COUNTER_RANGE)
+
+
+def number(text: int | str | None) -> int | str | None:
+    """A quoted whole number as a number (2021 quotes thread ids); other values as they are."""
+    if isinstance(text, str) and re.fullmatch(r"-?\d{1,18}", text):
+        return int(text)
+    return text
+
+
+def stream_number(tid: int | str | None) -> int | None:
+    """The stream of a device row from its tid: a number, or "stream 7" as in 2021."""
+    value = number(tid)
+    if isinstance(value, int):
+        return value
+    found = re.search(r"(\d+)\s*$", value) if value else None
+    return int(found.group(1)) if found else None
+
+
+@dataclass(frozen=True)
+class LaneMap:
+    """Canonical lanes, with the lane of each row."""
+
+    lanes: Sequence[Lane]
+    lane: Ints
+    ordinals: Sequence[int]
+
+
+def canonical(
+    scanned: Sequence[Key],
+    lane: Ints,
+    kind: Ints,
+    thread_names: Mapping[tuple[Any, Any], str],
+    device_id: Mapping[int, str] | None = None,
+    prefix: str = "",
+) -> LaneMap:
+    """Fold scanned lanes into one lane for each CPU thread and each (device, stream).
+
+    ``prefix`` goes before device ids, so that they are unique in the run.
+    """
+    on_device = np.zeros(256, dtype=np.bool_)
+    on_device[[int(k) for k in DEVICE_KINDS]] = True
+    is_device = on_device[kind]
+    combined = lane.astype(np.int64) * 2 + is_device
+    used = np.flatnonzero(np.bincount(combined, minlength=2 * len(scanned)))
+    lanes: list[Lane] = []
+    known: dict[Lane, int] = {}
+    lookup = np.full(2 * len(scanned) + 2, -1, dtype=np.int32)
+    ordinals: set[int] = set()
+    for code in used.tolist():
+        pid, tid, device, stream = scanned[code // 2]
+        if code % 2:
+            ordinal = device if isinstance(device, int) else number(pid)
+            if isinstance(ordinal, int):
+                ordinals.add(ordinal)
+                found = Lane(
+                    pid=None,
+                    tid=None,
+                    device=f"{prefix}gpu{ordinal}",
+                    stream=stream if isinstance(stream, int) else stream_number(tid),
+                )
+            else:
+                found = Lane(pid=number(pid), tid=number(tid))
+        else:
+            key = (number(pid), number(tid))
+            found = Lane(pid=key[0], tid=key[1], name=thread_names.get(key))
+        if found not in known:
+            known[found] = len(lanes)
+            lanes.append(found)
+        lookup[code] = known[found]
+    return LaneMap(lanes, lookup[combined].astype(np.int32), sorted(ordinals))
+
+
+def devices(
+    properties: Any, ordinals: Sequence[int], prefix: str, host: str | None, rank: int | None
+) -> list[Device]:
+    """Devices that rows mention, with the header's properties where it lists them."""
+    listed: dict[int, Mapping[str, Any]] = {}
+    if isinstance(properties, list):
+        for entry in properties:
+            if isinstance(entry, dict) and isinstance(entry.get("id"), int):
+                listed[entry["id"]] = entry
+    out = []
+    for ordinal in ordinals:
+        entry = listed.get(ordinal, {})
+        name, uuid = entry.get("name"), entry.get("uuid")
+        out.append(
+            Device(
+                id=f"{prefix}gpu{ordinal}",
+                ordinal=ordinal,
+                host=host,
+                rank=rank,
+                name=name if isinstance(name, str) and name else None,
+                uuid=uuid if isinstance(uuid, str) and uuid else None,
+                properties=entry,
+            )
+        )
+    return out
