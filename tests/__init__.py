@@ -1,0 +1,1 @@
+"""Tests of laptime, and what the benchmarks share with them."""
