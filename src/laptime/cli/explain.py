@@ -1,0 +1,130 @@
+"""Account for every nanosecond of each lap (training step, engine iteration) and name the causes.
+
+The report goes to stdout; errors, and progress on a terminal, go to stderr. --json replaces the
+report on stdout by one JSON object; --html writes a page to a file and leaves only the verdict on
+stdout. Both together: the JSON on stdout and the page in its file, nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from laptime.model.errors import CannotTell, UsageError
+
+if TYPE_CHECKING:
+    from laptime.explanation import Explanation
+
+SUMMARY = "where the time of each lap went, and why"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Define the command's arguments."""
+    parser.add_argument(
+        "paths",
+        nargs="+",
+        metavar="PATH",
+        help="a trace (plain, gzip, zstd), a folder of ranks, a URL, or - for stdin; "
+        "several are read as one run",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="one JSON object on stdout, schema laptime.explain/1"
+    )
+    parser.add_argument("--html", metavar="FILE", help="write a self-contained page to FILE")
+    parser.add_argument(
+        "--why", metavar="ID", help="print the formula and the events behind one cause"
+    )
+    parser.add_argument("--lap", metavar="NAME", help="take marks of this name as the laps")
+    parser.add_argument(
+        "--rank", type=int, metavar="N", help="show details of this rank only (terminal)"
+    )
+    parser.add_argument(
+        "--top", type=_whole, default=10, metavar="N", help="kernels to list (default 10)"
+    )
+    parser.add_argument(
+        "--width", type=_width, metavar="N", help="columns of the report (default: the terminal's)"
+    )
+    parser.add_argument(
+        "--no-spill",
+        action="store_true",
+        help="write no temporary file when reading stdin; details that need a second look at the "
+        "text are then not measured",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Explain the evidence and render the answer."""
+    if args.json and args.why:
+        raise UsageError("--why prints text and --json one object: choose one of them")
+    answer = explanation_for(args)
+    if args.rank is not None and all(v.timeline.rank != args.rank for v in answer.views):
+        known = sorted({v.timeline.rank for v in answer.views if v.timeline.rank is not None})
+        which = ", ".join(map(str, known)) or "none is recorded"
+        raise UsageError(f"--rank {args.rank}: no such rank in this run; known: {which}")
+    if args.html:
+        _write_page(answer, args.html)
+    _write_stdout(answer, args)
+    if not any(len(d.windows) for v in answer.views for d in v.ledger.devices):
+        where = ", ".join(answer.run.sources)
+        raise CannotTell(
+            f"{where}: nothing to account for (no device work and no thread with laps); profile "
+            "with ProfilerActivity.CPU and .CUDA among the activities"
+        )
+    return 0
+
+
+def explanation_for(args: argparse.Namespace) -> Explanation:
+    """Read the evidence and explain it."""
+    from laptime.cli._progress import reading
+    from laptime.evidence.registry import open_run
+    from laptime.explaining import explanation_of
+
+    with reading() as progress:
+        evidence = open_run(args.paths, progress=progress, spill=not args.no_spill)
+    answer: Explanation = explanation_of(evidence, laps=args.lap)
+    return answer
+
+
+def _write_stdout(answer: Explanation, args: argparse.Namespace) -> None:
+    if args.json:
+        from laptime.report import as_json
+
+        as_json.write(answer, sys.stdout)
+        return
+    from laptime.report import terminal
+
+    to = terminal.console(sys.stdout, args.width)
+    if args.why:
+        from laptime.report import why
+
+        why.render(answer, to, args.why)
+    elif args.html:
+        terminal.render_verdict(answer, to)
+    else:
+        terminal.render(answer, to, top=args.top, rank=args.rank)
+
+
+def _write_page(answer: Explanation, path: str) -> None:
+    from laptime.report import html
+
+    page = html.page(answer)
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(page)
+    except OSError as error:
+        raise UsageError(f"--html {path}: cannot be written: {error.strerror or error}") from None
+
+
+def _whole(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError("must not be negative")
+    return number
+
+
+def _width(text: str) -> int:
+    number = int(text)
+    if not 40 <= number <= 1000:
+        raise argparse.ArgumentTypeError("must be from 40 to 1000")
+    return number

@@ -1,0 +1,251 @@
+"""The explanation as one JSON object, schema ``laptime.explain/1`` (``explain-1.schema.json``).
+
+The order of everything follows the explanation, so that equal explanations give equal bytes.
+Choices that the schema leaves to the writer:
+
+- ``origin_ns`` is the earliest start of any lap or device window; every ``start_ns`` is relative to
+  it (negative for an event before it) and below 2**53, which JavaScript holds exactly.
+- Ids of laps and devices are those of the run; where two processes use one id for different laps,
+  it becomes ``<timeline>/<id>``.
+- ``ledger`` holds the leaves with time: an account without a row has 0 ns in that window.
+- ``ranks`` are the known rank labels; null where a process has none.
+- ``health.warnings`` also says each loss, with its place, and what the laps and ledger note.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO, Any
+
+from laptime.causes.case import EventRef, Finding
+from laptime.explanation import Explanation, View
+from laptime.model.errors import CannotTell
+from laptime.report import shown
+from laptime.report.numbers import count
+
+SCHEMA = "laptime.explain/1"
+
+_EXACT = 1 << 53
+"""Integers below this are exact in a double, the only number of JavaScript."""
+
+Json = dict[str, Any]
+
+
+def explain_object(explanation: Explanation) -> Json:
+    """The whole object, of plain dicts, lists, texts and numbers.
+
+    Raises ``CannotTell`` where the laps of the run lie more than 2**53 ns (104 days) apart.
+    """
+    clock = _Clock(explanation.views)
+    lap_id = _lap_names(explanation.views)
+    views = explanation.views
+    return {
+        "schema": SCHEMA,
+        "verdict": explanation.verdict,
+        "origin_ns": str(clock.origin_ns),
+        "ranks": _unique([v.timeline.rank for v in views]),
+        "devices": _devices(explanation),
+        "laps": [lap for v in views for lap in _laps(v, clock, lap_id)],
+        "device_laps": [lap for v in views for lap in _device_laps(v, clock, lap_id)],
+        "accounts": _accounts(views),
+        "ledger": [row for v in views for row in _ledger(v, lap_id)],
+        "findings": [_finding(explanation, f, clock) for f in explanation.judgement.findings],
+        "abstentions": [
+            {"id": a.id, "missing": list(a.missing), "supply": a.supply}
+            for a in explanation.judgement.abstentions
+        ],
+        "health": _health(explanation),
+        "kernels": _kernels(views),
+    }
+
+
+def write(explanation: Explanation, to: IO[str]) -> None:
+    """Write the object: ASCII only, one line for each item of a list, a newline at the end."""
+    to.write("{\n")
+    parts = explain_object(explanation)
+    for i, (key, value) in enumerate(parts.items()):
+        comma = "," if i + 1 < len(parts) else ""
+        if isinstance(value, list) and value:
+            lines = ",\n".join(f"  {_dumps(item)}" for item in value)
+            to.write(f'"{key}": [\n{lines}\n]{comma}\n')
+        else:
+            to.write(f'"{key}": {_dumps(value)}{comma}\n')
+    to.write("}\n")
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(value, allow_nan=False)
+
+
+class _Clock:
+    """Brings times of every timeline to one origin."""
+
+    def __init__(self, views: Sequence[View]) -> None:
+        starts = [v.timeline.origin_ns + start for v in views for start in _starts(v)] or [
+            v.timeline.origin_ns for v in views
+        ]
+        self.origin_ns = min(starts, default=0)
+
+    def start_ns(self, view: View, start_ns: int) -> int:
+        """A timeline's time relative to the origin."""
+        relative = view.timeline.origin_ns + int(start_ns) - self.origin_ns
+        if abs(relative) >= _EXACT:
+            raise CannotTell(
+                f"{view.timeline.source}: its times lie more than 104 days from the first lap of "
+                "the run; explain files of different clocks one by one"
+            )
+        return relative
+
+
+def _starts(view: View) -> Iterator[int]:
+    yield from (int(lap.start_ns) for lap in view.ledger.laps.laps)
+    yield from (int(w.start_ns) for d in view.ledger.devices for w in d.windows)
+
+
+def _unique(values: Sequence[Any]) -> list[Any]:
+    return list(dict.fromkeys(values))
+
+
+def _lap_names(views: Sequence[View]) -> Callable[[View, str], str]:
+    owners: dict[str, int] = {}
+    for view in views:
+        for lap in view.ledger.laps.laps:
+            owners[lap.id] = owners.get(lap.id, 0) + 1
+
+    def name(view: View, lap: str) -> str:
+        return lap if owners.get(lap, 0) <= 1 else f"{view.timeline.id}/{lap}"
+
+    return name
+
+
+def _devices(explanation: Explanation) -> list[Json]:
+    found: dict[str, Json] = {}
+    for view in explanation.views:
+        for d in view.timeline.devices:
+            found.setdefault(
+                d.id, {"id": d.id, "rank": d.rank, "host": d.host, "name": d.name, "uuid": d.uuid}
+            )
+        owner = view.timeline
+        for entry in view.ledger.devices:
+            blank = {"rank": owner.rank, "host": owner.host, "name": None, "uuid": None}
+            found.setdefault(entry.device, {"id": entry.device, **blank})
+    return list(found.values())
+
+
+def _laps(view: View, clock: _Clock, lap_id: Callable[[View, str], str]) -> Iterator[Json]:
+    laps = view.ledger.laps
+    for lap in laps.laps:
+        yield {
+            "id": lap_id(view, lap.id),
+            "rank": view.timeline.rank,
+            "label": lap.label,
+            "steady": bool(lap.steady),
+            "source": laps.source,
+            "confidence": _ratio(laps.confidence),
+            "start_ns": clock.start_ns(view, lap.start_ns),
+            "dur_ns": int(lap.dur_ns),
+        }
+
+
+def _device_laps(view: View, clock: _Clock, lap_id: Callable[[View, str], str]) -> Iterator[Json]:
+    for device in view.ledger.devices:
+        for w in device.windows:
+            yield {
+                "device": device.device,
+                "lap": lap_id(view, w.lap),
+                "start_ns": clock.start_ns(view, w.start_ns),
+                "dur_ns": int(w.dur_ns),
+                "open": bool(w.open),
+            }
+
+
+def _accounts(views: Sequence[View]) -> list[Json]:
+    """Every account of the trees, once; those of devices before those of threads."""
+    found: dict[str, Json] = {}
+    devices = [d for v in views for d in v.ledger.devices]
+    for device in sorted(devices, key=lambda d: d.cpu):
+        for a in device.tree:
+            row = found.setdefault(
+                a.id, {"id": a.id, "parent": a.parent, "title": a.title, "merged": False}
+            )
+            row["merged"] = row["merged"] or bool(device.merged.get(a.id))
+    return list(found.values())
+
+
+def _ledger(view: View, lap_id: Callable[[View, str], str]) -> Iterator[Json]:
+    for device in view.ledger.devices:
+        table = device.ns.tolist()
+        for window, row in zip(device.windows, table, strict=True):
+            lap = lap_id(view, window.lap)
+            for leaf, ns in zip(device.leaves, row, strict=True):
+                if ns:
+                    yield {"device": device.device, "lap": lap, "account": leaf.id, "ns": ns}
+
+
+def _finding(explanation: Explanation, finding: Finding, clock: _Clock) -> Json:
+    view = shown.view_of(explanation, finding)
+    return {
+        "id": finding.id,
+        "title": finding.title,
+        "sentence": finding.sentence,
+        "share": None if finding.share is None else _ratio(finding.share),
+        "bound_ns": None if finding.bound_ns is None else round(finding.bound_ns),
+        "gain": None,
+        "rank_by": "share" if finding.bound_ns is None else "bound",
+        "events": [_event(e, view, clock) for e in finding.events] if view else [],
+        "remedies": list(finding.remedies),
+        "confidence": _ratio(finding.confidence),
+    }
+
+
+def _event(event: EventRef, view: View, clock: _Clock) -> Json:
+    return {
+        "name": event.name,
+        "lane": event.lane,
+        "rank": view.timeline.rank,
+        "start_ns": clock.start_ns(view, event.start_ns),
+        "dur_ns": int(event.dur_ns),
+    }
+
+
+def _ratio(value: float) -> float:
+    """A ratio at six decimals: more would be noise, and would differ between machines."""
+    return round(float(value), 6)
+
+
+def _health(explanation: Explanation) -> Json:
+    health = explanation.run.health
+    said = list(health.warnings)
+    said += [
+        f"lost: {loss.source}: {loss.reason} ({count(loss.count)}"
+        + (f", first at byte {loss.offset}" if loss.offset is not None else "")
+        + ")"
+        for loss in health.losses
+    ]
+    for view in explanation.views:
+        said += view.ledger.laps.notes
+        said += [note for device in view.ledger.devices for note in device.notes]
+    return {"items": int(health.items), "lost": int(health.lost), "warnings": _unique(said)}
+
+
+def _kernels(views: Sequence[View]) -> list[Json]:
+    """Each name once, summed over the run, longest first."""
+    found: dict[str, Json] = {}
+    for view in views:
+        for k in view.kernels:
+            d = k.decoded
+            row = found.setdefault(
+                d.name,
+                {
+                    "name": d.name,
+                    "library": d.library,
+                    "operation": d.operation,
+                    "dtype": d.dtype,
+                    "count": 0,
+                    "ns": 0,
+                },
+            )
+            row["count"] += int(k.count)
+            row["ns"] += int(k.ns)
+    return sorted(found.values(), key=lambda k: (-k["ns"], k["name"]))

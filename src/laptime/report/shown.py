@@ -1,0 +1,336 @@
+"""What every readable output shows of an explanation: chosen, ordered, grouped; not judged.
+
+Sums, shares and the choice of counted windows come from the ledger; nothing is defined here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from laptime.causes.case import Abstention, Clear, Finding
+from laptime.explanation import Explanation, View
+from laptime.kernels.names import UNKNOWN
+from laptime.ledger.accounts import CPU_ACCOUNTS, DEVICE_ACCOUNTS, Account
+from laptime.ledger.ledger import DeviceLedger, Ledger
+from laptime.model.health import Health
+from laptime.model.run import Device, Timeline
+from laptime.report.numbers import count, many, share, visible
+
+P99_LAPS = 100
+"""Laps from which a 99th percentile is shown: below it the percentile is just the worst lap."""
+
+
+_TITLES = {a.id: a.title for a in (*CPU_ACCOUNTS, *DEVICE_ACCOUNTS)}
+
+
+@dataclass(frozen=True)
+class AccountLine:
+    """One line of the ledger tree: mean per counted window. ``holds``: titles merged into it."""
+
+    id: str
+    title: str
+    meaning: str
+    depth: int
+    ns: float
+    share: float | None
+    group: bool
+    holds: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Lengths of laps, ns. ``p99`` is None below ``P99_LAPS`` laps."""
+
+    laps: int
+    mean: float
+    p50: float
+    p99: float | None
+    worst: float
+
+
+@dataclass(frozen=True)
+class KernelLine:
+    """One kernel name: ``share`` of the summed kernel durations of the recording."""
+
+    name: str
+    library: str
+    operation: str
+    dtype: str | None
+    count: int
+    ns: int
+    share: float | None
+
+    @property
+    def known(self) -> bool:
+        """Whether the name gave a library or an operation."""
+        return self.library != UNKNOWN or self.operation != UNKNOWN
+
+    @property
+    def what(self) -> str:
+        """Library, operation and data type in one phrase."""
+        if not self.known:
+            return UNKNOWN
+        words = [w for w in (self.library, self.operation) if w != UNKNOWN]
+        return visible(" ".join([*words, self.dtype] if self.dtype else words))
+
+
+@dataclass(frozen=True)
+class RankLine:
+    """One device of one rank, for the table over ranks."""
+
+    rank: str
+    device: str
+    lap_ns: float | None
+    busy: float | None
+    top: str
+
+
+def account_lines(ledger: Ledger, device: DeviceLedger) -> list[AccountLine]:
+    """The tree of one device, parents before children, accounts without time left out.
+
+    ``unattributed`` is always there. A group that also holds time of its own beside that of its
+    children gets a line for it, so that children sum to their parent.
+    """
+    lines: list[AccountLine] = []
+    leaves = {a.id: j for j, a in enumerate(device.leaves)}
+    counted = ledger.counted(device)
+
+    def line(account: Account, depth: int, ns: float, group: bool, title: str) -> AccountLine:
+        whole = ledger.mean_window_ns(device)
+        holds = () if group else tuple(_TITLES.get(i, i) for i in device.merged.get(account.id, ()))
+        part = ns / whole if whole else None
+        return AccountLine(account.id, title, account.meaning, depth, ns, part, group, holds)
+
+    def walk(parent: str | None, depth: int) -> None:
+        for account in device.tree:
+            if account.parent != parent:
+                continue
+            ns = ledger.mean_ns(device, account.id)
+            if ns == 0 and account.id != "unattributed" and not _over_residual(device, account.id):
+                continue
+            mine = account.id in leaves
+            before = len(lines)
+            lines.append(line(account, depth, ns, False, account.title))
+            walk(account.id, depth + 1)
+            if len(lines) == before + 1:
+                continue
+            lines[before] = line(account, depth, ns, True, account.title)
+            own = float(device.ns[counted, leaves[account.id]].mean()) if mine else 0.0
+            if own:
+                lines.append(line(account, depth + 1, own, False, f"{account.title}, not split"))
+
+    walk(None, 0)
+    return lines
+
+
+def _over_residual(device: DeviceLedger, account: str) -> bool:
+    """Whether an account is an ancestor of ``unattributed``, which is never hidden."""
+    parents = {a.id: a.parent for a in device.tree}
+    at = parents.get("unattributed")
+    while at is not None:
+        if at == account:
+            return True
+        at = parents.get(at)
+    return False
+
+
+def window_spread(ledger: Ledger, device: DeviceLedger) -> Spread | None:
+    """Lengths of the counted device windows."""
+    lengths = np.array([w.dur_ns for w in device.windows], dtype=np.int64)
+    return _spread(lengths[ledger.counted(device)] if len(lengths) else lengths)
+
+
+def host_spread(ledger: Ledger) -> Spread | None:
+    """Lengths of the steady host windows."""
+    return _spread(np.array([lap.dur_ns for lap in ledger.laps.steady], dtype=np.int64))
+
+
+def _spread(lengths: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Spread | None:
+    if len(lengths) == 0:
+        return None
+    # A lap that was really seen, not a value between two: the nearest rank, rounded up.
+    ordered = np.sort(lengths)
+
+    def at(q: float) -> float:
+        return float(ordered[max(0, int(np.ceil(q * len(ordered))) - 1)])
+
+    p99 = at(0.99) if len(ordered) >= P99_LAPS else None
+    return Spread(len(ordered), float(ordered.mean()), at(0.5), p99, float(ordered[-1]))
+
+
+def lag_ns(ledger: Ledger, device: DeviceLedger) -> tuple[int, int] | None:
+    """Least and most that a counted device window starts after its host window."""
+    starts = {lap.id: lap.start_ns for lap in ledger.laps.laps}
+    lags = [
+        w.start_ns - starts[w.lap]
+        for w, used in zip(device.windows, ledger.counted(device), strict=True)
+        if used and w.lap in starts
+    ]
+    return (min(lags), max(lags)) if lags else None
+
+
+def lap_source(view: View) -> str:
+    """One phrase on the laps: how many, where from, how many counted."""
+    laps = view.ledger.laps
+    many_laps = many(len(laps.laps), "lap")
+    if laps.source == "mark":
+        mark = f" {visible(laps.mark)}" if laps.mark else ""
+        found = f"{many_laps} from the program's own marks{mark}"
+    elif laps.source == "repetition":
+        found = (
+            f"{many_laps} inferred from repetition of the launch sequence "
+            f"(confidence {laps.confidence:.2f})"
+        )
+    else:
+        found = "no lap could be told: the whole recording is taken as one"
+    steady = len(laps.steady)
+    return found if laps.source == "window" else f"{found}; {count(steady)} steady"
+
+
+def dropped(view: View, labels: int = 3) -> list[str]:
+    """Laps that statistics leave out, grouped by reason: ``warm-up: ProfilerStep#0``."""
+    reasons: dict[str, list[str]] = {}
+    for lap in view.ledger.laps.laps:
+        if not lap.steady:
+            reasons.setdefault(lap.why_not or "no reason given", []).append(visible(lap.label))
+    lines = []
+    for why, names in reasons.items():
+        more = f" and {len(names) - labels} more" if len(names) > labels else ""
+        lines.append(f"{visible(why)}: {', '.join(names[:labels])}{more}")
+    return lines
+
+
+def counted_phrase(ledger: Ledger, device: DeviceLedger) -> str:
+    """Which windows the means of this device are over."""
+    if ledger.laps.source == "window":
+        return "whole recording"
+    used = int(ledger.counted(device).sum())
+    steady = {lap.id for lap in ledger.laps.steady}
+    chosen = [w for w, u in zip(device.windows, ledger.counted(device), strict=True) if u]
+    if not chosen:
+        return "no window"
+    what = "steady window" if all(w.lap in steady for w in chosen) else "window"
+    tail = ", the open last one among them" if any(w.open for w in chosen) else ""
+    return f"mean of {many(used, what)}{tail}"
+
+
+def kernel_lines(view: View, top: int | None = None) -> list[KernelLine]:
+    """Kernel names by summed duration, longest first."""
+    total = sum(k.ns for k in view.kernels)
+    ordered = sorted(view.kernels, key=lambda k: (-k.ns, k.decoded.name))
+    return [
+        KernelLine(
+            k.decoded.name,
+            k.decoded.library,
+            k.decoded.operation,
+            k.decoded.dtype,
+            k.count,
+            k.ns,
+            k.ns / total if total else None,
+        )
+        for k in ordered[:top]
+    ]
+
+
+def unknown_kernels(view: View) -> list[KernelLine]:
+    """The names that no rule of the decoder reads, longest first."""
+    return [k for k in kernel_lines(view) if not k.known]
+
+
+def device_of(explanation: Explanation, id_: str) -> Device | None:
+    """The run's device with this id; None for the thread of a CPU-only run."""
+    return next((d for d in explanation.run.devices if d.id == id_), None)
+
+
+def device_title(explanation: Explanation, device: DeviceLedger) -> str:
+    """Id and, where recorded, the model name."""
+    known = device_of(explanation, device.device)
+    name = f" ({visible(known.name)})" if known and known.name else ""
+    thread = " (the thread that owns the laps)" if device.cpu else ""
+    return f"{visible(device.device)}{name}{thread}"
+
+
+def timeline_title(timeline: Timeline) -> str:
+    """Rank where known, else the process, with the file it was read from."""
+    who = f"rank {timeline.rank}" if timeline.rank is not None else f"process {timeline.pid}"
+    if timeline.rank is None and timeline.pid is None:
+        who = timeline.id
+    return f"{visible(who)}: {visible(timeline.source)}"
+
+
+def rank_lines(explanation: Explanation) -> list[RankLine]:
+    """One line for each device of each timeline, in order."""
+    lines = []
+    for view in explanation.views:
+        top = next((f for f in explanation.judgement.findings if belongs(f, view)), None)
+        for device in view.ledger.devices:
+            spread = window_spread(view.ledger, device)
+            busy = "operators" if device.cpu else "busy"
+            held = any(a.id == busy for a in device.tree)
+            rank = view.timeline.rank
+            lines.append(
+                RankLine(
+                    str(rank) if rank is not None else visible(view.timeline.id),
+                    device_title(explanation, device),
+                    spread.mean if spread else None,
+                    view.ledger.share(device, busy) if held else None,
+                    visible(top.title) if top else "none",
+                )
+            )
+    return lines
+
+
+def belongs(said: Finding | Clear | Abstention, view: View) -> bool:
+    """Whether something said of a rank is about this view; unlabelled, it is about every one."""
+    device = said.device if isinstance(said, Finding) else None
+    if device is not None:
+        return any(d.device == device for d in view.ledger.devices)
+    return said.rank is None or said.rank == view.timeline.rank
+
+
+def view_of(explanation: Explanation, finding: Finding) -> View | None:
+    """The view whose clock a finding's events are in."""
+    return next((v for v in explanation.views if belongs(finding, v)), None)
+
+
+def loss_lines(health: Health) -> list[str]:
+    """Each loss with its reason, count and first place in the text."""
+    lines = []
+    for loss in health.losses:
+        where = f", first at byte {loss.offset:,}" if loss.offset is not None else ""
+        lines.append(f"{visible(loss.source)}: {visible(loss.reason)} ({count(loss.count)}{where})")
+    return lines
+
+
+def abstained(explanation: Explanation, said: Sequence[Abstention]) -> list[tuple[str, str, str]]:
+    """Abstentions as (cause, what is missing, what supplies it); equal ones of ranks as one."""
+    by_text: dict[tuple[str, str, str], list[int]] = {}
+    for a in said:
+        key = (a.id, visible("; ".join(a.missing)), visible(a.supply))
+        by_text.setdefault(key, []).extend([] if a.rank is None else [a.rank])
+    several = len(explanation.views) > 1
+    return [
+        (f"{id_} (rank {', '.join(map(str, ranks))})" if ranks and several else id_, missing, how)
+        for (id_, missing, how), ranks in by_text.items()
+    ]
+
+
+def none_found(explanation: Explanation) -> str:
+    """What to say where there is no finding: how many causes were judged, how many could not."""
+    said = explanation.judgement
+    judged = len({c.id for c in said.clear})
+    unjudged = len({a.id for a in said.abstentions})
+    if not judged:
+        return f"none: {'no cause was looked for' if not unjudged else 'no cause could be judged'}"
+    rest = f"; {count(unjudged)} could not be judged" if unjudged else ""
+    return f"none: {many(judged, 'cause')} looked for and not there{rest}"
+
+
+def finding_head(finding: Finding, several: bool) -> str:
+    """Title, id and, in a run of several ranks, whose it is."""
+    rank = f", rank {finding.rank}" if several and finding.rank is not None else ""
+    size = f", {share(finding.share)} of the lap" if finding.share is not None else ""
+    return f"{visible(finding.title)} ({finding.id}{rank}){size}"

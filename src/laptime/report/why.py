@@ -1,0 +1,95 @@
+"""What stands behind one cause: the formula and events of its findings, or why it has none."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
+
+from laptime.causes.case import Finding
+from laptime.explanation import Explanation
+from laptime.model.errors import UsageError
+from laptime.report import shown
+from laptime.report.numbers import NOT_MEASURED, count, duration, share, visible
+from laptime.report.terminal import trimmed
+
+
+def render(explanation: Explanation, to: Console, cause: str) -> None:
+    """Print everything said of one cause.
+
+    Raises ``UsageError`` for an id that no cause of this run has.
+    """
+    said = explanation.judgement
+    known = {s.id for s in (*said.findings, *said.silenced)}
+    known |= {c.id for c in said.clear} | {a.id for a in said.abstentions}
+    if cause not in known:
+        ids = ", ".join(sorted(known)) or "none was judged"
+        raise UsageError(f"--why {visible(cause)}: no such cause in this run; known: {ids}")
+    with trimmed(to):
+        _print(explanation, to, cause)
+
+
+def _print(explanation: Explanation, to: Console, cause: str) -> None:
+    said = explanation.judgement
+    several = len(explanation.views) > 1
+    for finding in said.findings:
+        if finding.id == cause:
+            _finding(explanation, finding, to, several)
+    for finding in said.silenced:
+        if finding.id == cause:
+            _finding(explanation, finding, to, several)
+            _line(to, "silenced", "a finding above it explains the same time")
+    for clear in said.clear:
+        if clear.id == cause:
+            _line(to, f"{cause}{_rank(clear.rank, several)}", f"ruled out: {visible(clear.why)}")
+    for abstained in said.abstentions:
+        if abstained.id == cause:
+            missing = visible("; ".join(abstained.missing))
+            text = f"{NOT_MEASURED}: missing {missing}; {visible(abstained.supply)}"
+            _line(to, f"{cause}{_rank(abstained.rank, several)}", text)
+
+
+def _rank(rank: int | None, several: bool) -> str:
+    return f" (rank {rank})" if several and rank is not None else ""
+
+
+def _line(to: Console, label: str, text: str) -> None:
+    grid = Table.grid(Column(no_wrap=True), Column(overflow="fold"))
+    grid.add_row(Text(f"{label}: ", style="dim"), Text(text))
+    to.print(grid)
+
+
+def _finding(explanation: Explanation, finding: Finding, to: Console, several: bool) -> None:
+    to.print(Text(shown.finding_head(finding, several), style="bold"))
+    to.print(Text(visible(finding.sentence)))
+    _line(to, "bound", f"{duration(finding.bound_ns)} a lap (a bound, not a gain)")
+    _line(to, "share", share(finding.share))
+    _line(to, "formula", visible(finding.formula))
+    for why in finding.why:
+        _line(to, "why", visible(why))
+    if finding.bound_ns is not None:
+        _line(to, "exactly", f"{count(finding.bound_ns)} ns a lap")
+    if not finding.events:
+        _line(to, "events", "none are named")
+        return
+    view = shown.view_of(explanation, finding)
+    source = visible(view.timeline.source) if view else "the run"
+    origin = f"{view.timeline.origin_ns}" if view else "0"
+    _line(to, "events", f"{count(len(finding.events))} of {source}, start after {origin} ns")
+    table = Table(
+        Column("start", justify="right", no_wrap=True),
+        Column("duration", justify="right", no_wrap=True),
+        Column("lane", overflow="fold"),
+        Column("name", overflow="fold"),
+        box=None,
+        header_style="dim",
+        padding=(0, 2, 0, 0),
+    )
+    for event in finding.events:
+        table.add_row(
+            f"{event.start_ns:,} ns",
+            duration(event.dur_ns),
+            Text(visible(event.lane)),
+            Text(visible(event.name)),
+        )
+    to.print(table)
