@@ -1,0 +1,108 @@
+"""Time that enqueued work waits on the device, and the floors that say how long is ordinary.
+
+Both floors are measured in the timeline itself (replay rules R4 and R5): the launch latency on an
+empty device, and the gap between neighbours of one stream of which the second was enqueued in
+time. Where a timeline has too few samples the floor is the assumed value below, and says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from laptime.ledger import intervals
+from laptime.ledger.intervals import Span
+from laptime.ledger.work import Work
+from laptime.model.rows import I64
+
+ASSUMED_LATENCY_NS = 10_000
+"""Launch latency assumed without samples: 2-10 us is usual from V100 to B200 and MI300."""
+GAP_LOW_NS, GAP_HIGH_NS = 10_000, 20_000
+"""The ordinary gap between kernels is clipped to 10-20 us (replay rule R5)."""
+FEW = 20
+QUANTILE = 90
+"""The floors are this percentile of their samples: high enough that ordinary launches count as
+ordinary, low enough that launches held by an event do not raise it."""
+
+
+@dataclass(frozen=True)
+class Floors:
+    """Launch latency and ordinary gap, with the number of samples behind each (0: assumed)."""
+
+    latency_ns: int
+    latency_samples: int
+    gap_ns: int
+    gap_samples: int
+
+    def sentence(self) -> str:
+        """How the floors were found."""
+        latency = (
+            f"{QUANTILE}th percentile of {self.latency_samples} launches on an empty device"
+            if self.latency_samples
+            else "assumed: too few launches on an empty device"
+        )
+        gap = (
+            f"{QUANTILE}th percentile of {self.gap_samples} gaps, clipped to 10-20 us"
+            if self.gap_samples
+            else "assumed: too few back-to-back kernels"
+        )
+        return (
+            f"launch latency floor {self.latency_ns / 1000:.1f} us ({latency}); "
+            f"ordinary gap {self.gap_ns / 1000:.1f} us ({gap})"
+        )
+
+
+def previous_end_on_stream(work: Work) -> I64:
+    """End of the latest-ending earlier activity of the same stream; the smallest int64 if none."""
+    out = np.full(len(work.row), np.iinfo(np.int64).min, dtype=np.int64)
+    for lane in np.unique(work.lane).tolist():
+        mine = np.flatnonzero(work.lane == lane)
+        if len(mine) > 1:
+            out[mine[1:]] = np.maximum.accumulate(work.end_ns[mine])[:-1]
+    return out
+
+
+def floors(work: Work) -> Floors:
+    """Measure the floors of one device."""
+    known = work.launched
+    busy_until = np.concatenate(
+        (np.array([np.iinfo(np.int64).min]), np.maximum.accumulate(work.end_ns)[:-1])
+    )
+    latency = (work.start_ns - work.enqueued_ns)[known & (busy_until <= work.enqueued_ns)]
+    previous = previous_end_on_stream(work)
+    after = known & (previous > np.iinfo(np.int64).min)
+    after &= (work.enqueued_ns <= previous) & (previous <= work.start_ns)
+    gap = (work.start_ns - np.where(after, previous, 0))[after]
+    enough_latency, enough_gap = len(latency) >= FEW, len(gap) >= FEW
+    measured_gap = _percentile(gap) if enough_gap else GAP_LOW_NS
+    return Floors(
+        latency_ns=_percentile(latency) if enough_latency else ASSUMED_LATENCY_NS,
+        latency_samples=len(latency) if enough_latency else 0,
+        gap_ns=min(max(measured_gap, GAP_LOW_NS), GAP_HIGH_NS),
+        gap_samples=len(gap) if enough_gap else 0,
+    )
+
+
+def _percentile(sample: I64) -> int:
+    """The ``QUANTILE``-th percentile as an element of the sample (no interpolation)."""
+    ordered = np.sort(sample)
+    return int(ordered[min(len(ordered) - 1, len(ordered) * QUANTILE // 100)])
+
+
+def held_layers(work: Work, floor: Floors) -> list[tuple[str, Span]]:
+    """Layers (account, time) in the order of their tests. They overlap: earlier ones win."""
+    known = work.launched & (work.enqueued_ns < work.start_ns)
+    enqueued, start = work.enqueued_ns[known], work.start_ns[known]
+    previous = previous_end_on_stream(work)[known]
+    fresh = intervals.union(enqueued, np.minimum(start, enqueued + floor.latency_ns))
+    neighbour = previous > np.iinfo(np.int64).min
+    gap = intervals.union(
+        np.maximum(enqueued, previous)[neighbour],
+        np.minimum(start, previous + floor.gap_ns)[neighbour],
+    )
+    return [
+        ("launch_latency", fresh),
+        ("kernel_gap", gap),
+        ("event_wait", intervals.union(enqueued, start)),
+    ]

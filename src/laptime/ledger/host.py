@@ -1,0 +1,140 @@
+"""What each host thread was doing: stretches of time by state, read off its rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from laptime.ledger import intervals, states
+from laptime.ledger.intervals import EMPTY, Span
+from laptime.ledger.states import State
+from laptime.model.rows import API_CALLS, HOST_KINDS, I64, Ints, Kind, Mask, Rows
+
+REGIONS = (Kind.CPU_OP, Kind.ANNOTATION, Kind.PYTHON)
+
+
+@dataclass(frozen=True)
+class ThreadStates:
+    """States of one thread. ``inside[s]`` is the time covered by a row of state ``s`` (states
+    overlap where rows nest; whoever reads them gives the first state precedence).
+
+    ``refill`` is the time from the return of a blocking call to the end of the next launch call.
+    ``extent`` runs from the thread's first row to its last row's end: outside it, nothing is known.
+    """
+
+    lane: int
+    inside: dict[State, Span]
+    refill: Span
+    extent: Span
+
+    def covered(self) -> Span:
+        """The time inside any operator, Python row, or API call."""
+        span = EMPTY
+        for state in State:
+            if state is not State.NONE and state in self.inside:
+                span = intervals.both(span, self.inside[state])
+        return span
+
+
+@dataclass
+class HostStates:
+    """Thread states of a timeline, computed when first asked for."""
+
+    rows: Rows
+    _call_state: Ints = field(init=False)
+    _region_state: dict[Kind, Ints] = field(init=False)
+    _host: Ints = field(init=False)
+    _host_lane: Ints = field(init=False)
+    _known: dict[int, ThreadStates] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        rows = self.rows
+        self._host = rows.of_kind(*HOST_KINDS)
+        self._host_lane = rows.lane[self._host]
+        kind = rows.kind[self._host]
+        size = len(rows.names) + 1
+        self._call_state = np.zeros(size, dtype=np.int8)
+        for i in np.unique(rows.name[self._host[np.isin(kind, API_CALLS)]]).tolist():
+            self._call_state[i] = states.of_call(rows.names[i])
+        self._region_state = {}
+        for region in REGIONS:
+            table = np.zeros(size, dtype=np.int8)
+            for i in np.unique(rows.name[self._host[kind == region]]).tolist():
+                table[i] = states.of_region(rows.names[i], region)
+            self._region_state[region] = table
+
+    @property
+    def any_rows(self) -> bool:
+        """Whether the timeline has host rows at all."""
+        return len(self._host) > 0
+
+    def thread(self, lane: int) -> ThreadStates:
+        """States of the thread on a lane."""
+        if lane not in self._known:
+            self._known[lane] = self._read(lane)
+        return self._known[lane]
+
+    def _read(self, lane: int) -> ThreadStates:
+        rows = self.rows
+        mine = self._host[self._host_lane == lane]
+        kind, name = rows.kind[mine], rows.name[mine]
+        state = np.zeros(len(mine), dtype=np.int8)
+        api: Mask = np.isin(kind, API_CALLS)
+        state[api] = self._call_state[name[api]]
+        for region, table in self._region_state.items():
+            here = kind == region
+            state[here] = table[name[here]]
+        start, end = rows.start_ns[mine], rows.end_ns(mine)
+        inside: dict[State, Span] = {}
+        for one in State:
+            pick = state == one
+            if one is not State.NONE and pick.any():
+                inside[one] = intervals.union(start[pick], end[pick])
+        capture = self._capture(mine[api])
+        if len(capture[0]):
+            inside[State.COMPILE] = intervals.both(inside.get(State.COMPILE, EMPTY), capture)
+        blocked, launch = state == State.BLOCKED, state == State.LAUNCH
+        refill = self._refill(end[blocked], start[launch], end[launch])
+        extent = (
+            (np.array([start.min()], dtype=np.int64), np.array([end.max()], dtype=np.int64))
+            if len(mine) and end.max() > start.min()
+            else EMPTY
+        )
+        return ThreadStates(lane, inside, refill, extent)
+
+    def _refill(self, left: I64, launch_start: I64, launch_end: I64) -> Span:
+        """From each return of a blocking call to the end of the next launch call."""
+        if len(left) == 0 or len(launch_start) == 0:
+            return EMPTY
+        order = np.argsort(launch_start, kind="stable")
+        at = np.searchsorted(launch_start[order], left)
+        has_next = at < len(order)
+        return intervals.union(left[has_next], launch_end[order][at[has_next]])
+
+    def _capture(self, calls: Ints) -> Span:
+        """Between the begin and the end of a stream capture on this thread."""
+        rows = self.rows
+        begins = rows.names_matching(lambda n: bool(states.BEGIN_CAPTURE.search(n)))
+        ends = rows.names_matching(lambda n: bool(states.END_CAPTURE.search(n)))
+        begin = np.sort(rows.start_ns[calls[begins[rows.name[calls]]]])
+        end_calls = calls[ends[rows.name[calls]]]
+        end = np.sort(rows.end_ns(end_calls))
+        if len(begin) == 0 or len(end) == 0:
+            return EMPTY
+        at = np.searchsorted(end, begin, side="right")
+        closed = at < len(end)
+        return intervals.union(begin[closed], end[at[closed]])
+
+    def captured(self, calls: Ints) -> Mask:
+        """Which API calls lie inside a stream capture: they launch nothing on the device."""
+        rows = self.rows
+        out = np.zeros(len(calls), dtype=np.bool_)
+        begins = rows.names_matching(lambda n: bool(states.BEGIN_CAPTURE.search(n)))
+        if not begins.any():
+            return out
+        for lane in np.unique(rows.lane[calls]).tolist():
+            here = np.flatnonzero(rows.lane[calls] == lane)
+            mine = self._host[(self._host_lane == lane) & np.isin(rows.kind[self._host], API_CALLS)]
+            out[here] = intervals.contains(self._capture(mine), rows.start_ns[calls[here]])
+        return out
