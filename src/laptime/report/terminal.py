@@ -311,7 +311,7 @@ def _health(explanation: Explanation, width: int) -> Iterator[RenderableType]:
     lost = f"{count(health.lost)} lost" if health.losses else "none lost"
     sources = explanation.run.sources
     where = visible(sources[0]) if len(sources) == 1 else f"{count(len(sources))} files"
-    yield _indented(f"{where}: {count(health.items)} items read, {lost}")
+    yield _indented(f"{where}: {many(health.items, 'item')} read, {lost}")
     for line in shown.loss_lines(health):
         yield _labelled("lost", line, 2)
     for warning in health.warnings:
