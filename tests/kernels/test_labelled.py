@@ -1,0 +1,191 @@
+"""The kernel decoder measured against names labelled without sight of its table.
+
+``labelled.json`` holds kernel names as profilers print them, each with the library and operation
+a reader gave it before the decoder existed. For each name the decoder is *right* (its answer is the
+label or one of the ``*_also`` labels, equally right), *wrong* (it names something else) or it
+*missed* (it says unknown where the label does not). Precision is right / (right + wrong), recall is
+right / (right + wrong + missed). A wrong name costs the reader more than a missing one, hence a
+ceiling on wrong answers and only a floor under recall.
+
+The label file is frozen: an entry is changed only if it is demonstrably mislabelled, and the change
+is recorded in the file's ``corrections`` with its reason.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from laptime.kernels import decode
+from laptime.kernels.names import UNKNOWN, KernelName
+
+LABELS = Path(__file__).with_name("labelled.json")
+
+MAX_WRONG = 0.01
+"""Share of all names that may carry a wrong label."""
+MIN_RECALL = 0.85
+
+# Decoder's word -> label's word, where both name one and the same thing.
+LIBRARY_SYNONYMS: Mapping[str, str] = {
+    "cublaslt": "cublas",  # one library to the user; nvjet and xmma kernels serve both
+    "ck_tile": "ck",
+    "composable_kernel": "ck",
+    "deepep": "deep_ep",
+    "deep_gemm": "deepgemm",
+    "flashattention": "flash_attention",
+    "tensorrt-llm": "tensorrt_llm",
+    "pytorch": "aten",
+}
+OPERATION_SYNONYMS: Mapping[str, str] = {
+    "matmul": "gemm",
+    "convolution": "conv",
+    "conv_dgrad": "conv_backward_data",
+    "conv_wgrad": "conv_backward_weight",
+}
+
+
+@dataclass(frozen=True)
+class Label:
+    """One labelled name; the sets hold every answer that is right."""
+
+    name: str
+    libraries: frozenset[str]
+    operations: frozenset[str]
+    dtype: str | None
+    tensor_core: bool | None
+    comm: bool
+
+
+@dataclass
+class Score:
+    """Counts over all labelled names, and the wrong and missed ones in words."""
+
+    right: int = 0
+    agreed_unknown: int = 0
+    wrong: list[str] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)
+
+    @property
+    def names(self) -> int:
+        return self.right + self.agreed_unknown + len(self.wrong) + len(self.missed)
+
+    @property
+    def precision(self) -> float:
+        return self.right / (self.right + len(self.wrong))
+
+    @property
+    def recall(self) -> float:
+        return self.right / (self.right + len(self.wrong) + len(self.missed))
+
+
+@cache
+def labels() -> tuple[Label, ...]:
+    """All entries of the label file, in its order."""
+    document: dict[str, Any] = json.loads(LABELS.read_text(encoding="utf-8"))
+    return tuple(
+        Label(
+            name=entry["name"],
+            libraries=frozenset([entry["library"], *entry.get("library_also", [])]),
+            operations=frozenset([entry["operation"], *entry.get("operation_also", [])]),
+            dtype=entry["dtype"],
+            tensor_core=entry["tensor_core"],
+            comm=entry["comm"],
+        )
+        for entry in document["labels"]
+    )
+
+
+def score(
+    answer_of: Callable[[KernelName], str],
+    accepted_of: Callable[[Label], frozenset[str]],
+    synonyms: Mapping[str, str],
+) -> Score:
+    """Mark the decoder's answer to every labelled name."""
+    result = Score()
+    for label in labels():
+        said = answer_of(decode(label.name))
+        answer = synonyms.get(said, said)
+        accepted = accepted_of(label)
+        line = f"{said!r}, not {'/'.join(sorted(accepted))}: {label.name[:120]}"
+        if answer == UNKNOWN and UNKNOWN in accepted:
+            result.agreed_unknown += 1
+        elif answer == UNKNOWN:
+            result.missed.append(line)
+        elif answer in accepted:
+            result.right += 1
+        else:
+            result.wrong.append(line)
+    return result
+
+
+def library_score() -> Score:
+    return score(lambda kernel: kernel.library, lambda label: label.libraries, LIBRARY_SYNONYMS)
+
+
+def operation_score() -> Score:
+    return score(
+        lambda kernel: kernel.operation, lambda label: label.operations, OPERATION_SYNONYMS
+    )
+
+
+def test_the_label_file_is_what_it_claims_to_be() -> None:
+    document: dict[str, Any] = json.loads(LABELS.read_text(encoding="utf-8"))
+    entries = document["labels"]
+    sources = Counter(entry["source"] for entry in entries)
+    assert len(entries) >= 300
+    assert len({entry["name"] for entry in entries}) == len(entries)
+    assert set(sources) == {"evidence file", "public log", "knowledge"}
+    assert sources["evidence file"] * 3 <= len(entries)
+    assert sum(entry["library"] == UNKNOWN for entry in entries) >= 15
+    for correction in document["corrections"]:
+        assert set(correction) == {"name", "field", "was", "is", "reason"}
+
+
+@pytest.mark.parametrize("measure", [library_score, operation_score])
+def test_wrong_labels_are_rare_and_most_names_are_read(measure: Callable[[], Score]) -> None:
+    result = measure()
+    assert result.names == len(labels())
+    assert len(result.wrong) <= MAX_WRONG * result.names, "\n".join(result.wrong)
+    assert result.recall >= MIN_RECALL, "\n".join(result.missed)
+
+
+def test_communication_is_always_recognised_and_never_invented() -> None:
+    astray = [label.name[:160] for label in labels() if decode(label.name).comm != label.comm]
+    assert astray == []
+
+
+def test_dtype_and_tensor_core_never_contradict_a_plain_name() -> None:
+    """None is an honest answer here; another type or the opposite is not."""
+    astray = []
+    for label in labels():
+        kernel = decode(label.name)
+        if label.dtype is not None and kernel.dtype not in (None, label.dtype):
+            astray.append(f"dtype {kernel.dtype}, not {label.dtype}: {label.name[:120]}")
+        if label.tensor_core is not None and kernel.tensor_core is (not label.tensor_core):
+            astray.append(f"tensor_core {kernel.tensor_core}: {label.name[:120]}")
+    assert len(astray) <= MAX_WRONG * len(labels()), "\n".join(astray)
+
+
+def report() -> str:
+    """The figures in words, for a person: ``python tests/kernels/test_labelled.py``."""
+    lines = []
+    for title, result in (("library", library_score()), ("operation", operation_score())):
+        lines.append(
+            f"{title}: {result.names} names, {result.right} right, {len(result.wrong)} wrong, "
+            f"{len(result.missed)} missed, {result.agreed_unknown} rightly unknown; "
+            f"precision {result.precision:.4f}, recall {result.recall:.4f}"
+        )
+        lines += [f"  wrong: {line}" for line in result.wrong]
+        lines += [f"  missed: {line}" for line in result.missed]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(report())
