@@ -1,0 +1,131 @@
+"""Cause: communication that no computation hides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from laptime.causes import wording
+from laptime.causes.case import Case, Clear, Finding, Need, Outcome
+from laptime.causes.limits import COMM_SHARE
+from laptime.causes.view import DeviceView, gpu_views
+from laptime.ledger import intervals
+from laptime.ledger.intervals import Span
+from laptime.ledger.work import WorkClass
+from laptime.model.rows import Ints
+
+EXPOSED = ("exposed_comm", "exposed_comm_transfer", "exposed_comm_wait")
+
+
+class ExposedCollectives:
+    """Exposed collectives.
+
+    What it is
+        Communication runs while no compute kernel does: the lap waits for it.
+
+    How it shows
+        Accounts ``exposed_comm``, ``exposed_comm_transfer``, ``exposed_comm_wait``.
+
+    Why it costs
+        The device's multiprocessors stand still, whether bytes move or another rank is late.
+
+    How the gain is predicted
+        Bound: the counted time in these accounts, the most that perfect overlap could hide. One
+        rank's trace does not show when the others arrived, so transfer and waiting are not split.
+
+    What is not flagged
+        Communication under compute kernels, however much of it; copies beside it do not hide it.
+
+    Must not flag
+        - ``kineto/hta/ns_resolution_trace``: a world of one rank, no communication.
+        - ``kineto/tracelens/h100/Qwen``: one device, no communication.
+    """
+
+    id = "exposed-collectives"
+    title = "Exposed communication"
+    layer = "communication"
+    needs: Sequence[Need] = (Need.GPU_ROWS,)
+    silences: Sequence[str] = ()
+
+    def look(self, case: Case) -> Outcome:
+        """Judge the device with most exposed communication."""
+        rank = case.timeline.rank
+        looked = [(view, view.time_in(*EXPOSED)) for view in gpu_views(case)]
+        if not looked:
+            return Clear(self.id, "no device time", rank)
+        view, span = max(looked, key=lambda v: v[0].share(v[1]))
+        share = view.share(span)
+        if share < COMM_SHARE.value:
+            why = (
+                f"exposed communication is {wording.percent(share)} of the lap, below "
+                f"{wording.percent(COMM_SHARE.value)}"
+                if len(_communication(view))
+                else "no communication in the counted laps"
+            )
+            return Clear(self.id, why, rank)
+        exposed = view.mean_ns(span)
+        kinds = _by_kind(view, span)
+        named = wording.listed(
+            f"{name} {wording.time(ns)} ({wording.count(number / view.laps)} a lap)"
+            for name, ns, number in kinds
+        )
+        covered = view.mean_ns(view.time_in("compute_with_comm"))
+        return Finding(
+            id=self.id,
+            title=self.title,
+            sentence=(
+                f"Communication without computation takes {wording.of_lap(exposed, view.lap_ns)} "
+                f"({wording.percent(share)}): {named}; transfer and waiting for late ranks cannot "
+                "be told apart on one rank."
+            ),
+            share=share,
+            bound_ns=exposed,
+            formula=(
+                f"time in {', '.join(a for a in EXPOSED if view.knows(a))} = "
+                f"{wording.time(exposed)} per lap"
+            ),
+            device=view.device,
+            rank=rank,
+            events=view.events(_communication(view)),
+            why=(
+                f"communication beside computation: {wording.time(covered)} per lap, not counted",
+                *(f"{name}: {wording.time(ns)} exposed per lap" for name, ns, _ in kinds[3:8]),
+            ),
+            next_step=(
+                "give every rank's trace, so that waiting for late ranks can be told from transfer",
+                "start communication earlier (DDP bucket_cap_mb, FSDP prefetch), or move less",
+            ),
+        )
+
+
+def _communication(view: DeviceView) -> Ints:
+    """Rows of communication inside the counted windows."""
+    work = view.work
+    if work is None:
+        return np.zeros(0, dtype=np.int64)
+    inside = view.touching(work.start_ns, work.end_ns)
+    found: Ints = work.row[inside[work.klass[inside] == int(WorkClass.COMM)]]
+    return found
+
+
+def _by_kind(view: DeviceView, exposed: Span) -> list[tuple[str, int, int]]:
+    """(collective, exposed ns per lap, number in the counted laps), most time first."""
+    rows = view.case.timeline.rows
+    every = _communication(view)
+    said = rows.texts.get("Collective name")
+    labels = said.of(every) if said is not None else [None] * len(every)
+    decoded = view.case.kernel_names
+    groups: dict[str, list[int]] = {}
+    for row, label in zip(every.tolist(), labels, strict=True):
+        kernel = decoded.get(int(rows.name[row]))
+        operation = kernel.operation if kernel is not None and kernel.comm else "collective"
+        groups.setdefault((label or operation).lstrip("_"), []).append(row)
+    found = []
+    for name, members in groups.items():
+        span = intervals.intersect(exposed, view.rows_span(np.array(members, dtype=np.int64)))
+        found.append((name, view.mean_ns(span), len(members)))
+    return sorted(found, key=lambda f: (-f[1], f[0]))
+
+
+CAUSE = ExposedCollectives()

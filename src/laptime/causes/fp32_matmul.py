@@ -1,0 +1,194 @@
+"""Cause: matrix products in fp32 on a device with tensor cores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from laptime.causes import wording
+from laptime.causes.case import Abstention, Case, Clear, Finding, Need, Outcome
+from laptime.causes.limits import FP32_SHARE
+from laptime.causes.view import DeviceView, gpu_views
+from laptime.kernels.names import UNKNOWN, KernelName
+from laptime.ledger import intervals
+from laptime.ledger.intervals import Span
+from laptime.ledger.work import Work, WorkClass
+from laptime.machine.specs import DeviceSpec, spec_of
+from laptime.model.rows import Ints
+
+TARGETS = ("tf32", "bf16", "fp16")
+"""Formats that would replace fp32, the one that changes least first."""
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """What the device's figures say fp32 products could lose, as a fraction of their time."""
+
+    fraction: float
+    formula: str
+
+
+class Fp32Matmul:
+    """Matrix products in fp32 on tensor-core hardware.
+
+    What it is
+        Matrix products and convolutions run in fp32 on the ordinary units, on a device whose matrix
+        units would take tf32, bf16 or fp16.
+
+    How it shows
+        Kernels decoded as products or convolutions of fp32 without tensor cores; the device's
+        recorded compute capability (or its name) says it has them.
+
+    Why it costs
+        Dense peak of the matrix units is 5 to 15 times that of the fp32 units.
+
+    How the gain is predicted
+        Bound: counted time in which only these kernels compute, times (1 - fp32 peak / target
+        peak), dense datasheet figures; the whole of that time where the device's figures are not
+        known. Memory-bound shapes gain less, which a bound may ignore.
+
+    What is not flagged
+        fp32 kernels on devices without matrix units; kernels whose name does not show whether they
+        use them; matrix-vector products, which are bound by memory.
+
+    Must not flag
+        - ``kineto/tracelens/h100/Qwen``: its products run in bf16 on tensor cores.
+        - ``kineto/tracelens/mi300/Qwen``: the same on matrix cores.
+    """
+
+    id = "fp32-matmul"
+    title = "fp32 matrix products beside idle tensor cores"
+    layer = "kernels"
+    needs: Sequence[Need] = (Need.GPU_ROWS, Need.DEVICE_PROPERTIES)
+    silences: Sequence[str] = ()
+
+    def look(self, case: Case) -> Outcome:
+        """Judge the device that spends most time in such kernels."""
+        rank = case.timeline.rank
+        specs = {d.id: spec_of(d, case.timeline.vendor) for d in case.timeline.devices}
+        views = [v for v in gpu_views(case) if v.device in specs]
+        known = [v for v in views if specs[v.device].matrix_dtypes is not None]
+        if views and not known:
+            return Abstention(
+                self.id,
+                ("whether the device has matrix units",),
+                "keep deviceProperties (name, computeMajor) in the trace's header",
+                rank,
+            )
+        able = [v for v in known if specs[v.device].matrix_dtypes]
+        if not able:
+            return Clear(self.id, "no device with matrix units", rank)
+        looked = [(v, *_alone(v)) for v in able]
+        view, span, kernels = max(looked, key=lambda v: v[0].share(v[1]))
+        if not _decoded(view):
+            return Abstention(
+                self.id,
+                ("kernel names that can be decoded",),
+                "report the names (laptime explain --json lists them), so that they are added",
+                rank,
+            )
+        share = view.share(span)
+        if share < FP32_SHARE.value:
+            return Clear(
+                self.id,
+                f"fp32 products without tensor cores take {wording.percent(share)} of the lap, "
+                f"below {wording.percent(FP32_SHARE.value)}",
+                rank,
+            )
+        return self._finding(view, specs[view.device], span, kernels)
+
+    def _finding(self, view: DeviceView, spec: DeviceSpec, span: Span, kernels: Ints) -> Finding:
+        rows = view.case.timeline.rows
+        alone = view.mean_ns(span)
+        formats = [t for t in TARGETS if t in (spec.matrix_dtypes or ())]
+        cut = _reduction(spec, formats)
+        bound = round(alone * cut.fraction)
+        names, counts = np.unique(rows.name[kernels], return_counts=True)
+        order = np.argsort(-counts, kind="stable")[:5]
+        return Finding(
+            id=self.id,
+            title=self.title,
+            sentence=(
+                f"Products and convolutions in fp32 take {wording.of_lap(alone, view.lap_ns)} "
+                f"({wording.percent(view.share(span))}) on a device whose matrix units take "
+                f"{wording.listed(formats)}; at most {wording.time(bound)} of it could go."
+            ),
+            share=view.share(span),
+            bound_ns=bound,
+            formula=f"{wording.time(alone)} of only these kernels {cut.formula}",
+            device=view.device,
+            rank=view.case.timeline.rank,
+            events=view.events(kernels),
+            why=(
+                f"{wording.counted(len(kernels) / view.laps, 'kernel')} a lap decoded as fp32 "
+                f"without tensor cores",
+                f"matrix units: {spec.matrix_source}",
+                *(f"{counts[i]} x {rows.names[int(names[i])][:100]}" for i in order),
+            ),
+            next_step=(
+                "torch.set_float32_matmul_precision('high') and "
+                "torch.backends.cudnn.allow_tf32 = True, then compare the loss"
+                if "tf32" in formats
+                else f"torch.autocast(dtype={'bfloat16' if 'bf16' in formats else 'float16'}), "
+                "with gradient scaling for fp16, then compare the loss",
+            ),
+        )
+
+
+def is_fp32_product(kernel: KernelName) -> bool:
+    """Whether the name shows a product or convolution of fp32 on the ordinary units."""
+    product = kernel.operation == "gemm" or kernel.operation.startswith("conv")
+    return product and kernel.dtype == "fp32" and kernel.tensor_core is False
+
+
+def _alone(view: DeviceView) -> tuple[Span, Ints]:
+    """Compute time in which only such kernels run, and their rows inside the counted windows."""
+    work = view.work
+    if work is None:
+        return intervals.EMPTY, np.zeros(0, dtype=np.int64)
+    rows = view.case.timeline.rows
+    named = np.zeros(len(rows.names), dtype=np.bool_)
+    named[[i for i, k in view.case.kernel_names.items() if is_fp32_product(k)]] = True
+    compute = work.klass == int(WorkClass.COMPUTE)
+    such = compute & named[rows.name[work.row]]
+    of_such = intervals.union(work.start_ns[such], work.end_ns[such])
+    others = compute & ~such
+    of_others = intervals.union(work.start_ns[others], work.end_ns[others])
+    only = intervals.subtract(intervals.intersect(view.time_in("compute"), of_such), of_others)
+    inside = view.touching(work.start_ns, work.end_ns)
+    return only, work.row[inside[such[inside]]]
+
+
+def _decoded(view: DeviceView) -> bool:
+    """Whether any compute kernel's name could be read (else there is nothing to judge)."""
+    work: Work | None = view.work
+    if work is None:
+        return False
+    rows = view.case.timeline.rows
+    compute = work.row[work.klass == int(WorkClass.COMPUTE)]
+    if len(compute) == 0:
+        return True
+    names = view.case.kernel_names
+    return any(
+        int(i) in names and names[int(i)].operation != UNKNOWN
+        for i in np.unique(rows.name[compute])
+    )
+
+
+def _reduction(spec: DeviceSpec, formats: Sequence[str]) -> Reduction:
+    """By the first target whose peak and fp32's are both known; else all of the time."""
+    base = spec.peak("fp32")
+    for target in formats:
+        peak = spec.peak(target)
+        if base is not None and peak is not None and peak.value > base.value:
+            return Reduction(
+                1 - base.value / peak.value,
+                f"x (1 - {base.value:g} / {peak.value:g} TFLOP/s, fp32 / {target} dense, "
+                f"{peak.kind}, {peak.form_factor}: {peak.source})",
+            )
+    return Reduction(1.0, f"(all of it: dense peaks of {spec.name or 'this device'} are not known)")
+
+
+CAUSE = Fp32Matmul()

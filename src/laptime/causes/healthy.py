@@ -1,0 +1,83 @@
+"""The positive verdict: the device is busy, and the figure that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from laptime.causes import wording
+from laptime.causes.case import Case, Clear, Finding, Need, Outcome
+from laptime.causes.limits import HEALTHY_BUSY, UNATTRIBUTED_SHARE
+from laptime.causes.view import DeviceView, device_views
+
+
+class Healthy:
+    """Healthy.
+
+    What it is
+        The device (on CPU-only runs the owning thread's operators) works nearly all the time, and
+        no cause was found. Faster laps then need less or faster work, not less waiting.
+
+    How it shows
+        Busy at least 90 % of each counted lap, at most 2 % unattributed, no other finding.
+
+    Why it costs
+        It does not.
+
+    How the gain is predicted
+        There is none, and no bound.
+
+    What is not flagged
+        A busy device with a cause above its limit; busy is not the same as efficient, and nothing
+        is said here about how well the kernels use the device.
+
+    Must not flag
+        - ``kineto/pytorch-kineto/resnet50_num_workers_0``: busy 56 % of its laps.
+        - ``kineto/tracelens/h100/gaunernst_bert-small``: mostly idle.
+    """
+
+    id = "healthy"
+    title = "Healthy"
+    layer = "verdict"
+    needs: Sequence[Need] = ()
+    silences: Sequence[str] = ()
+
+    def look(self, case: Case) -> Outcome:
+        """Judge the least busy device."""
+        rank = case.timeline.rank
+        views = device_views(case)
+        if not views:
+            return Clear(self.id, "no device or thread whose time could be counted", rank)
+        view = min(views, key=_busy)
+        busy, unattributed = _busy(view), view.share(view.time_in("unattributed"))
+        who = "The owning thread is inside operators" if view.ledger.cpu else "Device busy"
+        if busy < HEALTHY_BUSY.value or unattributed > UNATTRIBUTED_SHARE.value:
+            return Clear(
+                self.id,
+                f"{who[0].lower()}{who[1:]} {wording.percent(busy)} of the lap, "
+                f"{wording.percent(unattributed)} unattributed",
+                rank,
+            )
+        lap = wording.time(view.lap_ns)
+        whole = f"each {lap} lap" if view.laps > 1 else f"the one {lap} lap counted"
+        return Finding(
+            id=self.id,
+            title=self.title,
+            sentence=(
+                f"{who} {wording.percent(busy)} of {whole}; "
+                f"{wording.percent(unattributed)} unattributed, no cause above its limit."
+            ),
+            share=busy,
+            bound_ns=None,
+            formula="busy time / counted time; no bound, since nothing is lost",
+            device=view.device,
+            rank=rank,
+            why=(f"counted over {wording.counted(view.laps, 'lap')}",),
+            next_step=("look at the kernels themselves: the ledger has no idle time to give",),
+        )
+
+
+def _busy(view: DeviceView) -> float:
+    return view.share(view.time_in("operators" if view.ledger.cpu else "busy"))
+
+
+CAUSE = Healthy()

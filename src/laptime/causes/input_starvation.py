@@ -1,0 +1,140 @@
+"""Cause: the device waits for the data loader."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from laptime.causes import wording
+from laptime.causes.case import Abstention, Case, Clear, Finding, Need, Outcome
+from laptime.causes.limits import INPUT_SHARE
+from laptime.causes.loader import has_workers, loader_rows
+from laptime.causes.needs import abstention
+from laptime.causes.view import DeviceView, device_views, feeding_lanes, lane_rows
+from laptime.ledger import intervals
+from laptime.ledger.intervals import Span
+from laptime.model.rows import Ints
+
+
+class InputStarvation:
+    """Input starvation.
+
+    What it is
+        The thread that feeds the device waits for the next batch, and nothing is enqueued.
+
+    How it shows
+        Account ``input_wait``: the device is idle while that thread is inside the loader's next or
+        a queue get. On CPU-only runs: the owning thread is there.
+
+    Why it costs
+        The device could run the next lap's work in that time; only data is missing.
+
+    How the gain is predicted
+        Bound: taking the loader away shortens a lap by no more than the loader's time in it, and by
+        no more than the device is idle in it: min(loader span, idle), means per counted lap.
+
+    What is not flagged
+        A loader's span, however long, that overlaps device work: it costs nothing.
+
+    Must not flag
+        - ``kineto/pytorch-kineto/resnet50_num_workers_4``: the loader's next returns at once in
+          every lap but the first, which waits for its workers.
+        - ``kineto/param-dlrm-8ranks/worker0``: a loader's span is recorded, but lasts microseconds.
+    """
+
+    id = "input-starvation"
+    title = "Waits for input"
+    layer = "data"
+    needs: Sequence[Need] = (Need.LOADER_SPANS,)
+    silences: Sequence[str] = ("launch-bound",)
+
+    def look(self, case: Case) -> Outcome:
+        """Judge the device that waits longest."""
+        views = [v for v in device_views(case) if v.knows("input_wait")]
+        if not views:
+            return self._cannot_tell(case)
+        view = max(views, key=lambda v: v.share(v.time_in("input_wait")))
+        loader = loader_rows(case.timeline.rows)
+        loader = lane_rows(case, loader, feeding_lanes(view))
+        wait = view.time_in("input_wait")
+        span = intervals.both(view.rows_span(loader), wait)
+        share = view.share(wait)
+        if share < INPUT_SHARE.value:
+            taken = wording.of_lap(view.mean_ns(span), view.lap_ns)
+            left = "the owning thread" if view.ledger.cpu else "the device idle"
+            return Clear(
+                self.id,
+                f"the loader takes {taken} and leaves {left} waiting for "
+                f"{wording.percent(share)} of it",
+                case.timeline.rank,
+            )
+        return self._finding(view, loader, wait, span)
+
+    def _cannot_tell(self, case: Case) -> Abstention:
+        """The ledger could not tell waiting for input from other idle time."""
+        lacking = [n for n in (Need.GPU_ROWS, Need.LAUNCH_CALLS) if n not in case.has]
+        return abstention(self.id, lacking or [Need.LAUNCH_CALLS], case.timeline.rank)
+
+    def _finding(self, view: DeviceView, loader: Ints, wait: Span, span: Span) -> Finding:
+        share = view.share(wait)
+        span_ns, wait_ns = view.mean_ns(span), view.mean_ns(wait)
+        taken = wording.of_lap(span_ns, view.lap_ns)
+        workers = has_workers(view.case.timeline.rows, loader)
+        if view.ledger.cpu:
+            bound = wait_ns
+            formula = f"time of the owning thread in account input_wait = {wording.time(wait_ns)}"
+            sentence = f"The loader takes {taken} ({wording.percent(share)}) of the owning thread"
+        else:
+            idle_ns = view.mean_ns(view.time_in("idle"))
+            bound = min(span_ns, idle_ns)
+            formula = (
+                "min(loader span per lap, device idle per lap) = "
+                f"min({wording.time(span_ns)}, {wording.time(idle_ns)})"
+            )
+            sentence = (
+                f"The loader takes {taken} and leaves the device idle for "
+                f"{wording.time(wait_ns)} ({wording.percent(share)})"
+            )
+            hidden = view.mean_ns(intervals.intersect(span, view.time_in("busy")))
+            if hidden > 0:
+                sentence += f"; {wording.time(hidden)} of it overlap device work already enqueued"
+        sentence += {
+            False: "; it runs in the training process (num_workers 0)",
+            True: "; workers already load (num_workers above 0), and are behind",
+            None: "",
+        }[workers]
+        return Finding(
+            id=self.id,
+            title=self.title,
+            sentence=sentence + ".",
+            share=share,
+            bound_ns=bound,
+            formula=formula,
+            device=view.device,
+            rank=view.case.timeline.rank,
+            events=view.events(loader),
+            why=(
+                "device idle while the thread that enqueues next is in the loader's next: "
+                f"{wording.time(wait_ns)} per lap",
+                f"loader's next: {wording.counted(len(loader), 'span')} recorded",
+            ),
+            next_step=_next_steps(workers),
+        )
+
+
+def _next_steps(workers: bool | None) -> tuple[str, ...]:
+    """Advice that fits how the loader is already configured."""
+    if workers is False:
+        return (
+            "load in worker processes: DataLoader(num_workers=N, persistent_workers=True), "
+            "N from 2 up to the cores free",
+        )
+    if workers is True:
+        return (
+            "find what each worker spends its time on (decode, storage, collate): more workers "
+            "help only while cores are idle",
+            "raise prefetch_factor if single batches are slow and the mean is not",
+        )
+    return ("profile the loader's own process: read, decode and collate time per batch",)
+
+
+CAUSE = InputStarvation()

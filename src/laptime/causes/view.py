@@ -1,0 +1,151 @@
+"""One device of a case as causes read it: its counted windows and sets of time inside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from laptime.causes.case import Case, EventRef
+from laptime.ledger import intervals
+from laptime.ledger.intervals import Span
+from laptime.ledger.ledger import DeviceLedger
+from laptime.ledger.work import Work
+from laptime.model.rows import I64, Ints
+
+EVENTS_SHOWN = 8
+"""Events that a finding carries; the rest can be had from the trace."""
+
+
+@dataclass(frozen=True)
+class DeviceView:
+    """A device's ledger restricted to the windows that statistics use.
+
+    Every set of time is clipped to ``windows``; every mean is per counted window, so that one
+    finding's numbers share one denominator.
+    """
+
+    case: Case
+    ledger: DeviceLedger
+    windows: Span
+    laps: int
+
+    @property
+    def device(self) -> str:
+        """The device's id (for CPU-only runs the owning thread)."""
+        return self.ledger.device
+
+    @property
+    def work(self) -> Work | None:
+        """The device's activities; None for CPU-only runs."""
+        return self.case.work.get(self.ledger.device)
+
+    @property
+    def whole_ns(self) -> int:
+        """Length of all counted windows together."""
+        return intervals.total(self.windows)
+
+    @property
+    def lap_ns(self) -> float:
+        """Mean length of a counted window."""
+        return self.whole_ns / self.laps if self.laps else 0.0
+
+    def knows(self, account: str) -> bool:
+        """Whether the ledger of this device tells the account (or a part of it) apart."""
+        return any(account in line for line in self._lines())
+
+    def time_in(self, *accounts: str) -> Span:
+        """The counted time in any of the accounts (leaves or parents)."""
+        wanted = [j for j, line in enumerate(self._lines()) if not line.isdisjoint(accounts)]
+        segments = self.ledger.segments
+        hit = np.isin(segments.account, np.array(wanted, dtype=np.int64))
+        return self.inside(intervals.union(segments.start_ns[hit], segments.end_ns[hit]))
+
+    def inside(self, span: Span) -> Span:
+        """The part of a set inside the counted windows."""
+        return intervals.intersect(span, self.windows)
+
+    def rows_span(self, rows: Ints) -> Span:
+        """The counted time covered by any of the rows."""
+        columns = self.case.timeline.rows
+        return self.inside(intervals.union(columns.start_ns[rows], columns.end_ns(rows)))
+
+    def mean_ns(self, span: Span) -> int:
+        """Mean length of a set per counted window, to the nearest ns."""
+        return round(intervals.total(span) / self.laps) if self.laps else 0
+
+    def share(self, span: Span) -> float:
+        """Share of counted time, 0..1; 0 where no time is counted."""
+        whole = self.whole_ns
+        return intervals.total(span) / whole if whole else 0.0
+
+    def touching(self, starts: I64, ends: I64) -> Ints:
+        """Which of the stretches overlap the counted windows."""
+        found: Ints = np.flatnonzero(intervals.by_window(self.windows, starts, ends) > 0)
+        return found
+
+    def events(self, rows: Ints) -> Sequence[EventRef]:
+        """The longest of the rows inside the counted windows, in time order."""
+        columns = self.case.timeline.rows
+        rows = np.asarray(rows, dtype=np.int64)
+        rows = rows[self.touching(columns.start_ns[rows], columns.end_ns(rows))]
+        longest = rows[np.argsort(-columns.dur_ns[rows], kind="stable")][:EVENTS_SHOWN]
+        return tuple(self._event(int(r)) for r in longest[np.argsort(columns.start_ns[longest])])
+
+    def _event(self, row: int) -> EventRef:
+        columns = self.case.timeline.rows
+        lane = self.case.timeline.lanes[int(columns.lane[row])]
+        place = lane.name or (
+            f"stream {lane.stream}" if lane.device is not None else f"thread {lane.tid}"
+        )
+        return EventRef(
+            columns.name_of(row), place, int(columns.start_ns[row]), int(columns.dur_ns[row])
+        )
+
+    def _lines(self) -> list[set[str]]:
+        """For each leaf, its own id and those of the accounts above it."""
+        parents = {a.id: a.parent for a in self.ledger.tree}
+        lines = []
+        for leaf in self.ledger.leaves:
+            line, above = {leaf.id}, leaf.parent
+            while above is not None:
+                line.add(above)
+                above = parents.get(above)
+            lines.append(line)
+        return lines
+
+
+def device_views(case: Case) -> list[DeviceView]:
+    """A view of each device of the case that has counted time, in the ledger's order."""
+    views = []
+    for ledger in case.ledger.devices:
+        windows = [
+            w for w, used in zip(ledger.windows, case.ledger.counted(ledger), strict=True) if used
+        ]
+        starts = np.array([w.start_ns for w in windows], dtype=np.int64)
+        ends = np.array([w.end_ns for w in windows], dtype=np.int64)
+        view = DeviceView(case, ledger, intervals.union(starts, ends), len(windows))
+        if view.whole_ns > 0:
+            views.append(view)
+    return views
+
+
+def gpu_views(case: Case) -> list[DeviceView]:
+    """Views of accelerators only."""
+    return [v for v in device_views(case) if not v.ledger.cpu]
+
+
+def lane_rows(case: Case, rows: Ints, lanes: Iterable[int]) -> Ints:
+    """The rows that lie on any of the lanes."""
+    kept: Ints = rows[
+        np.isin(case.timeline.rows.lane[rows], np.array(sorted(set(lanes)), dtype=np.int64))
+    ]
+    return kept
+
+
+def feeding_lanes(view: DeviceView) -> set[int]:
+    """Lanes of the threads that launch on the device, and of the thread that owns the laps."""
+    lanes = {int(t) for t in np.unique(view.work.thread)} - {-1} if view.work is not None else set()
+    owner = view.case.ledger.laps.owner_lane
+    return lanes | ({owner} if owner is not None else set())

@@ -1,0 +1,72 @@
+"""How causes write numbers: three figures, the unit that suits, no more precision than measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_SCALES = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"))
+
+
+def number(value: float) -> str:
+    """Three significant figures, without an exponent ("69.3", "175", "0.42")."""
+    size = abs(value)
+    if size >= 99.95:
+        return f"{value:.0f}"
+    if size >= 9.995:
+        return f"{value:.1f}"
+    if size >= 0.9995:
+        return f"{value:.2f}"
+    return f"{value:.3g}" if value else "0"
+
+
+def unit_of(ns: float) -> tuple[int, str]:
+    """The scale (ns per unit) and name of the unit in which a time reads best."""
+    for scale, name in _SCALES:
+        if abs(ns) >= 0.9995 * scale:
+            return scale, name
+    return 1, "ns"
+
+
+def time(ns: float) -> str:
+    """A time with its unit ("59.3 ms", "820 us")."""
+    scale, name = unit_of(ns)
+    return f"{number(ns / scale)} {name}"
+
+
+def of_lap(part_ns: float, lap_ns: float) -> str:
+    """A part and its lap ("69.3 of each 175 ms lap"); in one unit where the part allows it."""
+    scale, name = unit_of(lap_ns)
+    if part_ns and part_ns < scale / 100:
+        return f"{time(part_ns)} of each {time(lap_ns)} lap"
+    return f"{number(part_ns / scale)} of each {number(lap_ns / scale)} {name} lap"
+
+
+def percent(share: float) -> str:
+    """A share as per cent: one decimal below 10 and above 90, else none ("34 %", "97.9 %")."""
+    value = 100 * share
+    if value and abs(value) < 0.05:
+        return "below 0.1 %"
+    return f"{value:.0f} %" if 9.95 <= value <= 90 else f"{value:.1f} %"
+
+
+def count(value: float) -> str:
+    """A mean count ("15", "2.5", "1540")."""
+    return f"{value:.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"
+
+
+def counted(value: float, noun: str) -> str:
+    """A mean count with its noun, singular where it is one ("1 call", "2.5 calls")."""
+    return f"{count(value)} {noun}" if value == 1 else f"{count(value)} {noun}s"
+
+
+def listed(parts: Iterable[str], most: int = 3) -> str:
+    """Texts in a row, the rest counted ("a, b, c and 2 more")."""
+    texts = list(parts)
+    shown = ", ".join(texts[:most])
+    return f"{shown} and {len(texts) - most} more" if len(texts) > most else shown
+
+
+def sentence_after(title: str, sentence: str) -> str:
+    """A title and its sentence as one ("Waits for input: the loader takes ...")."""
+    opening = sentence[:1].lower() + sentence[1:] if sentence[1:2].islower() else sentence
+    return f"{title}: {opening}"
