@@ -69,7 +69,10 @@ def floors(work: Work) -> Floors:
     busy_until = np.concatenate(
         (np.array([np.iinfo(np.int64).min]), np.maximum.accumulate(work.end_ns)[:-1])
     )
-    latency = (work.start_ns - work.enqueued_ns)[known & (busy_until <= work.enqueued_ns)]
+    first = np.zeros(len(work.row), dtype=np.bool_)
+    first[np.unique(work.call_row, return_index=True)[1]] = True  # of a graph, its first node
+    empty = known & first & (busy_until <= work.enqueued_ns)
+    latency = (work.start_ns - work.enqueued_ns)[empty]
     previous = previous_end_on_stream(work)
     after = known & (previous > np.iinfo(np.int64).min)
     after &= (work.enqueued_ns <= previous) & (previous <= work.start_ns)

@@ -83,15 +83,16 @@ class Ledger:
     def counted(self, device: DeviceLedger) -> Mask:
         """The windows that statistics use: steady laps, without the open window at the end.
 
-        The open window lacks the idle time before the next lap, so its mix is not a whole lap's;
-        where no closed steady window exists, all steady windows count, else all windows.
+        The open window lacks the idle time before the next lap, so its mix is not a whole lap's.
+        Where no closed steady window exists, all closed windows count, else all windows.
         """
         steady = {lap.id for lap in self.laps.laps if lap.steady}
-        closed = np.array([w.lap in steady and not w.open for w in device.windows], dtype=np.bool_)
-        if closed.any():
-            return closed
-        some = np.array([w.lap in steady for w in device.windows], dtype=np.bool_)
-        return some if some.any() else np.ones(len(device.windows), dtype=np.bool_)
+        closed = np.array([not w.open for w in device.windows], dtype=np.bool_)
+        best = closed & np.array([w.lap in steady for w in device.windows], dtype=np.bool_)
+        for mask in (best, closed):
+            if mask.any():
+                return mask
+        return np.ones(len(device.windows), dtype=np.bool_)
 
     def mean_ns(self, device: DeviceLedger, account: str) -> float:
         """Mean time of an account (leaf or parent) per counted window."""

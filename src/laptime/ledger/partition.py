@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from laptime.ledger import held, intervals, states
-from laptime.ledger.accounts import DEVICE_ACCOUNTS, Account, DEVICE_PARENTS, MERGES
+from laptime.ledger.accounts import DEVICE_ACCOUNTS, DEVICE_PARENTS, MERGES, Account
 from laptime.ledger.held import Floors
 from laptime.ledger.host import HostStates
 from laptime.ledger.intervals import EMPTY, Span

@@ -130,7 +130,7 @@ def _windows(rows: Rows, marks: Ints) -> Windows:
     """The marks themselves where they cover their period, else from start to start."""
     start, end = rows.start_ns[marks].copy(), rows.end_ns(marks)
     notes: tuple[str, ...] = ()
-    if len(marks) > 1:
+    if len(marks) > 1 and not PROFILER_STEP.match(rows.name_of(int(marks[0]))):
         period = int(start[-1] - start[0])
         share = int((end - start)[:-1].sum()) / period if period else 1.0
         if share < COVERS:

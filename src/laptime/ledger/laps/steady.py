@@ -45,9 +45,14 @@ def _filling(laps: Sequence[Lap], by_lap: dict[str, DeviceLap]) -> int:
     """How many leading laps run ahead of the device: shorter on the host than their device
     period, so that the lag between host and device grows."""
     count = 0
-    for lap in laps[:-1]:
+    period = 0
+    for lap in laps:
         window = by_lap.get(lap.id)
-        if window is None or window.open or lap.dur_ns >= FILLING * window.dur_ns:
+        if window is None:
+            break
+        # The open window lacks the idle time before the next lap; its period is the last one's.
+        period = period if window.open else window.dur_ns
+        if lap.dur_ns >= FILLING * period:
             break
         count += 1
     return count
