@@ -27,7 +27,8 @@ Lose = Callable[[str, int], None]
 MAGIC = b"\x1f\x8b\x08"
 _HEADER_LIMIT = 1 << 20
 _TRIAL_BYTES = 1 << 12
-_ERRORS: tuple[type[Exception], ...] = (zlib_ng.error, isal_zlib.error)
+# The stubs call these instances; they are classes.
+_ERRORS: tuple[Any, ...] = (zlib_ng.error, isal_zlib.error)
 _DONE, _CUT, _DAMAGED, _AGAIN = range(4)
 
 

@@ -68,7 +68,7 @@ class Spill:
         at = max(0, bisect.bisect_right(self._text_at, offset) - 1)
         return (self._text_at[at] if self._text_at else 0), self._frames(at)
 
-    def frame_start(self, offset: int) -> int:
+    def start_before(self, offset: int) -> int:
         """Where the frame that holds ``offset`` starts in the text."""
         at = bisect.bisect_right(self._text_at, offset) - 1
         return self._text_at[at] if at >= 0 else 0
@@ -78,6 +78,11 @@ class Spill:
         for start, end in zip(self._stored_at[at:-1], self._stored_at[at + 1 :], strict=True):
             self._file.seek(start)
             yield decompressor.decompress(self._file.read(end - start))
+
+    @property
+    def closed(self) -> bool:
+        """Whether the temporary file is gone."""
+        return self._file.closed
 
     def close(self) -> None:
         """Delete the temporary file."""
