@@ -1,0 +1,53 @@
+"""From a run to its explanation: ledger, causes, verdict, timeline by timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from laptime.causes.case import Case
+from laptime.causes.needs import needs_met
+from laptime.causes.registry import judge
+from laptime.causes.verdict import verdict
+from laptime.explanation import Explanation, KernelTotal, View
+from laptime.kernels.names import KernelName
+from laptime.ledger.build import build_ledger
+from laptime.ledger.device_work import kernel_names
+from laptime.model.rows import Kind
+from laptime.model.run import Run, Timeline
+
+
+def explanation_of(run: Run, laps: str | None = None) -> Explanation:
+    """Explain a run. ``laps`` names the marks to take as laps.
+
+    Each timeline is explained by itself: nothing is claimed across ranks. Raises ``UsageError``
+    where no timeline has marks of that name.
+    """
+    views: list[View] = []
+    cases: list[Case] = []
+    for timeline in run.timelines:
+        names = kernel_names(timeline.rows)
+        ledger, work = build_ledger(timeline, names, laps)
+        views.append(View(timeline, work, ledger, _kernels(timeline, names)))
+        has = needs_met(timeline, work, ledger)
+        cases.append(Case(run, timeline, ledger, work, names, has))
+    judgement = judge(run, cases)
+    return Explanation(run, views, judgement, verdict(judgement, cases))
+
+
+def _kernels(timeline: Timeline, names: Mapping[int, KernelName]) -> list[KernelTotal]:
+    """Totals of each distinct kernel name, longest first, ties by name."""
+    rows = timeline.rows
+    kernels = rows.of_kind(Kind.KERNEL)
+    name = rows.name[kernels]
+    count = np.bincount(name, minlength=len(rows.names))
+    order = np.argsort(name, kind="stable")
+    length = np.maximum(rows.dur_ns[kernels], 0)[order]
+    distinct, first = np.unique(name[order], return_index=True)
+    sums = np.add.reduceat(length, first) if len(first) else np.zeros(0, dtype=np.int64)
+    totals = [
+        KernelTotal(names[i], int(count[i]), ns)
+        for i, ns in zip(distinct.tolist(), sums.tolist(), strict=True)
+    ]
+    return sorted(totals, key=lambda t: (-t.ns, t.decoded.name))
