@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from importlib.resources import files
+from typing import Any
+
+import jsonschema
+import pytest
+
+from laptime.explanation import Explanation
+from laptime.model.errors import CannotTell
+from laptime.report import as_json
+from tests.report import made
+from tests.report.test_terminal import MADE
+
+SCHEMA = json.loads((files("laptime.report") / "explain-1.schema.json").read_text("utf-8"))
+
+
+def written(explanation: Explanation) -> str:
+    stream = io.StringIO()
+    as_json.write(explanation, stream)
+    return stream.getvalue()
+
+
+def read(explanation: Explanation) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(written(explanation))
+    return answer
+
+
+def test_the_schema_is_a_schema_and_closed() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+    def closed(node: Any) -> None:
+        if isinstance(node, dict):
+            if node.get("type") == "object":
+                assert node["additionalProperties"] is False
+                assert sorted(node["required"]) == sorted(node["properties"])
+            for inner in node.values():
+                closed(inner)
+        elif isinstance(node, list):
+            for inner in node:
+                closed(inner)
+
+    closed(SCHEMA)
+
+
+@pytest.mark.parametrize("name", sorted(MADE))
+def test_every_answer_meets_the_schema(name: str) -> None:
+    jsonschema.Draft202012Validator(SCHEMA).validate(read(MADE[name]()))
+
+
+def test_equal_explanations_give_equal_ascii_bytes() -> None:
+    assert written(made.hostile()) == written(made.hostile())
+    assert written(made.hostile()).isascii()
+
+
+@pytest.mark.parametrize("name", sorted(MADE))
+def test_ledger_rows_are_leaves_and_sum_to_their_window(name: str) -> None:
+    answer = read(MADE[name]())
+    parents = {a["parent"] for a in answer["accounts"]}
+    sums: dict[tuple[str, str], int] = {}
+    for row in answer["ledger"]:
+        assert row["account"] not in parents
+        key = row["device"], row["lap"]
+        sums[key] = sums.get(key, 0) + row["ns"]
+    assert sums == {(w["device"], w["lap"]): w["dur_ns"] for w in answer["device_laps"]}
+    assert {w["lap"] for w in answer["device_laps"]} <= {lap["id"] for lap in answer["laps"]}
+    assert {w["device"] for w in answer["device_laps"]} <= {d["id"] for d in answer["devices"]}
+
+
+def test_times_are_relative_to_one_origin() -> None:
+    answer = read(made.two_ranks())
+    assert answer["origin_ns"] == "1700000000123456789"
+    starts = {lap["id"]: lap["start_ns"] for lap in answer["laps"]}
+    assert starts["train0/lap1"] == 100 * made.MS
+    assert starts["train1/lap1"] == 105 * made.MS
+    assert answer["ranks"] == [0, 1]
+
+
+def test_events_are_on_the_same_clock() -> None:
+    finding = read(made.training())["findings"][0]
+    assert finding["events"][0]["start_ns"] == 190 * made.MS
+    assert finding["bound_ns"] == 59_300_000
+    assert finding["gain"] is None
+    assert finding["rank_by"] == "bound"
+
+
+def test_laps_of_clocks_too_far_apart_are_refused_in_one_line() -> None:
+    odd = made.two_ranks()
+    far = replace(odd.views[1], timeline=made.timeline(1, 0))
+    with pytest.raises(CannotTell, match="104 days"):
+        read(replace(odd, views=[odd.views[0], far]))
+
+
+def test_merged_accounts_and_losses_are_said() -> None:
+    answer = read(made.training())
+    assert [a["id"] for a in answer["accounts"] if a["merged"]] == ["host_between_ops"]
+    assert answer["health"]["lost"] == 1
+    assert any("first at byte 91234567" in w for w in answer["health"]["warnings"])
+
+
+def test_the_thread_of_a_cpu_run_is_its_device() -> None:
+    answer = read(made.cpu_only())
+    assert answer["devices"] == [
+        {"id": "thread 77", "rank": None, "host": None, "name": None, "uuid": None}
+    ]
+    assert {a["id"]: a["parent"] for a in answer["accounts"]}["input_wait"] is None
+
+
+def test_kernels_are_summed_over_the_run() -> None:
+    (kernel,) = read(made.two_ranks())["kernels"]
+    assert (kernel["count"], kernel["ns"]) == (3720, 2 * (210 * made.MS + 123_456))
