@@ -23,5 +23,5 @@ def test_why(cause: str) -> None:
 
 
 def test_an_unknown_cause_names_the_known_ones() -> None:
-    with pytest.raises(UsageError, match="known: .*input-starvation"):
+    with pytest.raises(UsageError, match=r"known: .*input-starvation"):
         text("nonsense")

@@ -42,6 +42,7 @@ def page(explanation: Explanation, top: int = 50) -> str:
         share=numbers.share,
         count=numbers.count,
         many=numbers.many,
+        bound=shown.bound,
         short=lambda text: numbers.shorten(numbers.visible(text), _LONGEST_WORD),
         name=lambda text: numbers.shorten(numbers.visible(text), _LONGEST_NAME),
     )

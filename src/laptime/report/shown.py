@@ -17,7 +17,7 @@ from laptime.ledger.accounts import CPU_ACCOUNTS, DEVICE_ACCOUNTS, Account
 from laptime.ledger.ledger import DeviceLedger, Ledger
 from laptime.model.health import Health
 from laptime.model.run import Device, Timeline
-from laptime.report.numbers import count, many, share, visible
+from laptime.report.numbers import NOT_MEASURED, count, duration, many, share, visible
 
 P99_LAPS = 100
 """Laps from which a 99th percentile is shown: below it the percentile is just the worst lap."""
@@ -327,6 +327,13 @@ def none_found(explanation: Explanation) -> str:
         return f"none: {'no cause was looked for' if not unjudged else 'no cause could be judged'}"
     rest = f"; {count(unjudged)} could not be judged" if unjudged else ""
     return f"none: {many(judged, 'cause')} looked for and not there{rest}"
+
+
+def bound(finding: Finding) -> str:
+    """What a finding can cost, named as what it is."""
+    if finding.bound_ns is None:
+        return f"{NOT_MEASURED}: no bound can be stated"
+    return f"at most {duration(finding.bound_ns)} a lap (a bound, not a gain)"
 
 
 def finding_head(finding: Finding, several: bool) -> str:

@@ -76,10 +76,13 @@ def _print(explanation: Explanation, to: Console, top: int, rank: int | None) ->
             to.print()
             to.rule(Text(shown.timeline_title(view.timeline)), align="left", characters="=")
         for detail in _DETAILS:
-            for block in detail(explanation, view, to.width, top):
+            for block in detail(explanation, view, to.width):
                 to.print(block)
     for section in _SECTIONS:
         for block in section(explanation, to.width):
+            to.print(block)
+    for view in views:
+        for block in _kernels(explanation, view, to.width, top):
             to.print(block)
 
 
@@ -101,6 +104,16 @@ def _labelled(label: str, text: str, by: int = 4) -> Padding:
     return Padding(grid, (0, 0, 0, by))
 
 
+def _labels(rows: list[tuple[str, str]], by: int) -> Padding:
+    """Several labels with their texts in one column."""
+    grid = Table.grid(
+        Column(no_wrap=True, style="dim"), Column(overflow="fold"), padding=(0, 2, 0, 0)
+    )
+    for label, text in rows:
+        grid.add_row(label, Text(text))
+    return Padding(grid, (0, 0, 0, by))
+
+
 def _ranks(explanation: Explanation) -> RenderableType:
     table = Table(
         "rank",
@@ -118,7 +131,7 @@ def _ranks(explanation: Explanation) -> RenderableType:
     return table
 
 
-def _laps(explanation: Explanation, view: View, width: int, top: int) -> Iterator[RenderableType]:
+def _laps(explanation: Explanation, view: View, width: int) -> Iterator[RenderableType]:
     yield _heading("Laps")
     yield _indented(shown.lap_source(view))
     for line in shown.dropped(view):
@@ -144,9 +157,7 @@ def _spread(spread: shown.Spread) -> str:
     )
 
 
-def _ledgers(
-    explanation: Explanation, view: View, width: int, top: int
-) -> Iterator[RenderableType]:
+def _ledgers(explanation: Explanation, view: View, width: int) -> Iterator[RenderableType]:
     for device in view.ledger.devices:
         yield _heading(
             shown.device_title(explanation, device), shown.counted_phrase(view.ledger, device)
@@ -223,7 +234,9 @@ def _kernels(
     if not lines:
         return
     note = f"{len(lines)} of {many(len(view.kernels), 'name')}, whole recording"
-    yield _heading("Kernels", f"{note}: time, share, calls")
+    several = len(explanation.views) > 1
+    whose = f" of {shown.timeline_title(view.timeline)}" if several else ""
+    yield _heading(f"Kernels{whose}", f"{note}: time, share, calls")
     yield _kernel_table(lines, width)
     unknown = [k for k in shown.unknown_kernels(view) if k not in lines]
     if unknown:
@@ -270,17 +283,11 @@ def _findings(explanation: Explanation, width: int) -> Iterator[RenderableType]:
         head = Text(f"{number}. {shown.finding_head(finding, several)}", style="bold")
         yield _indented(head)
         yield _indented(visible(finding.sentence), 5)
-        bound = (
-            f"at most {duration(finding.bound_ns)} a lap (a bound, not a gain)"
-            if finding.bound_ns is not None
-            else f"{NOT_MEASURED}: no bound can be stated"
-        )
-        yield _labelled("costs", bound, 5)
-        for why in finding.why:
-            yield _labelled("why  ", visible(why), 5)
-        for step in finding.next_step:
-            yield _labelled("next ", visible(step), 5)
-        yield _labelled("sure ", f"confidence {finding.confidence:.2f}", 5)
+        rows = [("costs", shown.bound(finding))]
+        rows += [("why", visible(why)) for why in finding.why]
+        rows += [("next", visible(step)) for step in finding.next_step]
+        rows.append(("confidence", f"{finding.confidence:.2f}"))
+        yield _labels(rows, 5)
     if said.silenced:
         names = ", ".join(dict.fromkeys(f"{visible(f.title)} ({f.id})" for f in said.silenced))
         yield _indented(Text(f"explained by the above: {names}", style="dim"))
@@ -318,10 +325,10 @@ def _health(explanation: Explanation, width: int) -> Iterator[RenderableType]:
         yield _labelled("warning", visible(warning), 2)
 
 
-Detail = Callable[[Explanation, View, int, int], Iterator[RenderableType]]
+Detail = Callable[[Explanation, View, int], Iterator[RenderableType]]
 Section = Callable[[Explanation, int], Iterator[RenderableType]]
 
-_DETAILS: tuple[Detail, ...] = (_laps, _ledgers, _kernels)
+_DETAILS: tuple[Detail, ...] = (_laps, _ledgers)
 """What is shown of each rank, in order."""
 
 _SECTIONS: tuple[Section, ...] = (_findings, _clear, _abstained, _health)

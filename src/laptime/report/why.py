@@ -62,13 +62,12 @@ def _line(to: Console, label: str, text: str) -> None:
 def _finding(explanation: Explanation, finding: Finding, to: Console, several: bool) -> None:
     to.print(Text(shown.finding_head(finding, several), style="bold"))
     to.print(Text(visible(finding.sentence)))
-    _line(to, "bound", f"{duration(finding.bound_ns)} a lap (a bound, not a gain)")
+    exactly = f", {count(finding.bound_ns)} ns" if finding.bound_ns is not None else ""
+    _line(to, "costs", f"{shown.bound(finding)}{exactly}")
     _line(to, "share", share(finding.share))
     _line(to, "formula", visible(finding.formula))
     for why in finding.why:
         _line(to, "why", visible(why))
-    if finding.bound_ns is not None:
-        _line(to, "exactly", f"{count(finding.bound_ns)} ns a lap")
     if not finding.events:
         _line(to, "events", "none are named")
         return
