@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 import zstandard
+from hypothesis import given, settings
 
 from laptime.ledger.accounts import CPU_ACCOUNTS, DEVICE_ACCOUNTS
 from tests.builder import KINDS, MS, SCENARIOS, US, TraceBuilder, Variant, without, write_ranks
 from tests.builder.collectives import multimem
 from tests.builder.kineto import BASE_NS
 from tests.builder.rows import DEVICE_KINDS
+from tests.builder.strategies import trace_texts
 
 VARIANTS = {
     "2021": Variant(year=2021),
@@ -233,6 +235,16 @@ def test_whole_microseconds_are_not_rounded() -> None:
     trace.thread().op("aten::mm", 1_234)
     with pytest.raises(ValueError, match="not whole microseconds"):
         trace.text()
+
+
+@settings(max_examples=50, deadline=None)
+@given(trace_texts())
+def test_random_traces_are_exact(text: str) -> None:
+    for item in load(text)["traceEvents"]:
+        for key in ("ts", "dur"):
+            value = Decimal(item.get(key, 0)) * 1000
+            assert value == int(value)
+            assert value >= 0
 
 
 def test_base_time_is_before_the_trace() -> None:
