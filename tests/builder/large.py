@@ -20,6 +20,7 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from tests.builder.large_text import FRAME, HEAD, MEMORY, OP, SPAN, TAIL, WORK
 from tests.builder.large_vocabulary import Block, backward_block, escaped, forward_block
 
 I64 = npt.NDArray[np.int64]
@@ -34,100 +35,6 @@ DEVICE_LOAD = 0.8
 BASE_NS = 1_735_632_360_000_000_000
 START_NS = 14_367_640_000_000_123
 """Start of the trace after the base."""
-
-_HEAD = """
-{
-  "schemaVersion": 1,
-  "deviceProperties": [
-    {
-      "id": 0, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": 85029158912,
-      "computeMajor": 9, "computeMinor": 0,
-      "maxThreadsPerBlock": 1024, "maxThreadsPerMultiprocessor": 2048,
-      "regsPerBlock": 65536, "warpSize": 32,
-      "sharedMemPerBlock": 49152, "numSms": 132
-    }
-  ],
-  "cupti_version": 24, "cuda_runtime_version": 12060, "cuda_driver_version": 12080,
-  "distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 8},
-  "record_shapes": 1, "with_stack": 1, "profile_memory": 1,
-  "traceEvents": [
-"""
-_OP = """  {
-    "ph": "X", "cat": "cpu_op", "name": %s, "pid": 4100, "tid": %d,
-    "ts": %%d.%%03d, "dur": %%d.%%03d,
-    "args": {
-      "External id": %%d,"Record function id": %%d, %s, "Sequence number": %%d, "Ev Idx": %%d
-    }
-  },
-"""
-_FRAME = """  {
-    "ph": "X", "cat": "python_function", "name": %s, "pid": 4100, "tid": 4100,
-    "ts": %%d.%%03d, "dur": %%d.%%03d,
-    "args": {
-      "Python parent id": %%d, "Python id": %%d, "Ev Idx": %%d
-    }
-  },
-"""
-_WORK = """  {
-    "ph": "X", "cat": "kernel", "name": %s, "pid": 0, "tid": %d,
-    "ts": %%d.%%03d, "dur": %%d.%%03d,
-    "args": {
-      "External id": %%d,
-      "queued": 0, "device": 0, "context": 1,
-      "stream": %d, "correlation": %%d,
-      %s
-    }
-  },
-  {
-    "ph": "f", "id": %%d, "pid": 0, "tid": %d, "ts": %%d.%%03d,
-    "cat": "ac2g", "name": "ac2g", "bp": "e"
-  },
-  {
-    "ph": "X", "cat": "cuda_runtime", "name": "%s", "pid": 4100, "tid": %d,
-    "ts": %%d.%%03d, "dur": %%d.%%03d,
-    "args": {
-      "External id": %%d,
-      "cbid": 211, "correlation": %%d
-    }
-  },
-  {
-    "ph": "s", "id": %%d, "pid": 4100, "tid": %d, "ts": %%d.%%03d,
-    "cat": "ac2g", "name": "ac2g"
-  },
-"""
-_MEMORY = """  {
-    "ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]",
-    "pid": 4100, "tid": 4100,
-    "ts": %d.%03d,
-    "args": {
-      "Total Reserved": 68719476736, "Total Allocated": %d, "Bytes": %d, "Device Id": 0, "Device Type": 1, "Addr": %d, "Ev Idx": %d
-    }
-  },
-"""  # noqa: E501
-_SPAN = """  {
-    "ph": "X", "cat": "%s", "name": %s, "pid": %s, "tid": %s,
-    "ts": %d.%03d, "dur": %d.%03d,
-    "args": {
-      %s
-    }
-  },
-"""
-_TAIL = """  {
-    "name": "process_name", "ph": "M", "ts": %d.%03d, "pid": 4100, "tid": 0,
-    "args": {
-      "name": "python3"
-    }
-  },
-  {
-    "name": "Record Window End", "ph": "i", "s": "g",
-    "pid": "", "tid": "", "ts": %d.%03d
-  }
-  ],
-  "traceName": "rank-0.pt.trace.json",
-  "displayTimeUnit": "ms",
-  "baseTimeNanoseconds": %d
-}
-"""
 
 
 @dataclass(frozen=True)
@@ -195,13 +102,13 @@ class _Model:
         self.comm = np.array([b.stream != 7 for b in self.blocks])
         self.weight = np.array([b.weight for b in self.blocks])
         self.ops = "".join(
-            _OP % (escaped(name), MAIN if b.frames else AUTOGRAD, args)
+            OP % (escaped(name), MAIN if b.frames else AUTOGRAD, args)
             for b in self.blocks for name, args in b.ops
         )  # fmt: skip
-        self.frames = "".join(_FRAME % escaped(f) for b in self.blocks for f in b.frames)
+        self.frames = "".join(FRAME % escaped(f) for b in self.blocks for f in b.frames)
         self.work = "".join(self._work(b) for b in self.blocks)
         allocations = int(self.on_main.sum())
-        self.memory = _MEMORY * allocations
+        self.memory = MEMORY * allocations
         self.sizes: I64 = self.noise.integers(1, 1 << 16, allocations) * 512
         self.addresses: I64 = 0x7F1400000000 + np.cumsum(self.sizes)
         self.external = self.correlation = self.event = self.python = 1000
@@ -210,7 +117,7 @@ class _Model:
     def _work(block: Block) -> str:
         tid = MAIN if block.frames else AUTOGRAD
         call = "cudaLaunchKernel" if block.stream == 7 else "cudaLaunchKernelExC"
-        return _WORK % (
+        return WORK % (
             escaped(block.kernel), block.stream, block.stream, block.kernel_args, block.stream,
             call, tid, tid,
         )  # fmt: skip
@@ -344,7 +251,7 @@ def _spans(
 
     def span(kind: str, name: str, low: int, high: int, args: str) -> str:
         times = (*divmod(low, 1000), *divmod(high - low, 1000))
-        return _SPAN % (kind, name, *on, *times, args)
+        return SPAN % (kind, name, *on, *times, args)
 
     ids = [f'"External id": {external + n}' for n in range(4)]
     python = f'"Python parent id": 1, "Python id": {model.python + 1}'
@@ -378,16 +285,16 @@ def generate(path: Path | str, mb: float, seed: int = 1) -> LargeFile:
     laps = python = busy = 0
     with target.open("wb") as file:
         sink = _Sink(file, packed=target.name.endswith(".gz"))
-        sink.write(_HEAD, 0)
+        sink.write(HEAD, 0)
         while not laps or sink.text_bytes < mb * 1e6:
             rows, ran = _lap(model, sink, laps, times)
             python, busy, laps = python + rows, busy + ran, laps + 1
         whole = (*divmod(START_NS - 50_000, 1000), *divmod(times.host - START_NS + 90_000, 1000))
         root = '"Python parent id": null, "Python id": 1'
         sink.write(
-            _SPAN % ("python_function", '"train.py(1): <module>"', PID, MAIN, *whole, root), 1
+            SPAN % ("python_function", '"train.py(1): <module>"', PID, MAIN, *whole, root), 1
         )
-        sink.write(_TAIL % (*divmod(START_NS, 1000), *divmod(times.host, 1000), BASE_NS), 2)
+        sink.write(TAIL % (*divmod(START_NS, 1000), *divmod(times.host, 1000), BASE_NS), 2)
         sink.close()
     return LargeFile(
         target, sink.items, python + 1, laps, sink.text_bytes, target.stat().st_size,
