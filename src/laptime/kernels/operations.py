@@ -119,7 +119,7 @@ LIBRARIES: dict[str, str] = {
     "cuSOLVER": "cuSOLVER",
     "cuSPARSE": "cuSPARSE",
     "driver": "copies and fills of the CUDA driver",
-    "hipCUB": "hipCUB",
+    "hipBLASLt": "hipBLASLt kernels that are not Tensile's",
     "mscclpp": "MSCCL++",
     "rocBLAS": "rocBLAS kernels that are not Tensile's",
     "rocFFT": "rocFFT",
@@ -130,6 +130,5 @@ LIBRARIES: dict[str, str] = {
 }
 
 DTYPES = frozenset(
-    """fp64 fp32 tf32 bf16 fp16 fp8 fp6 fp4 int64 int32 int16 int8 uint8 int4 bool
-    complex64 complex128""".split()
+    ["fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "fp6", "fp4", "int64", "int32", "int16", "int8", "uint8", "int4", "bool", "complex64", "complex128"]
 )

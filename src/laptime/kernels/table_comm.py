@@ -1,0 +1,145 @@
+"""Kernels that communicate with other devices.
+
+NCCL up to 2.18 names its kernels `ncclKernel_AllReduce_RING_LL_Sum_float`, later
+`ncclDevKernel_AllReduce_Sum_bf16_RING_LL`; RCCL uses the same names and, for most collectives,
+one `ncclDevKernel_Generic` whose kind is not in the name. The data type is that of the reduction;
+NCCL writes int8_t for anything it only moves, so that one is not read.
+"""
+
+from __future__ import annotations
+
+import re
+
+from laptime.kernels.demangle import Parts
+from laptime.kernels.reading import Reading, first_floating
+from laptime.kernels.rules import Rule
+
+_NCCL = re.compile(
+    r"nccl(?:Symk?)?(?:Dev)?Kernel\w*?_(?P<what>AllReduce|AllGather|ReduceScatter|AllToAllPivot|"
+    r"AllToAllV?|AlltoAll|Broadcast|Reduce|SendRecv)(?P<rest>\w*)"
+)
+_WHAT = {
+    "AllReduce": "all_reduce", "AllGather": "all_gather", "ReduceScatter": "reduce_scatter",
+    "AllToAllPivot": "all_to_all", "AllToAll": "all_to_all", "AllToAllV": "all_to_all",
+    "AlltoAll": "all_to_all", "Broadcast": "broadcast", "Reduce": "reduce_to_root",
+    "SendRecv": "send_recv",
+}  # fmt: skip
+_DTYPES = (
+    ("bfloat16", "bf16"), ("bf16", "bf16"), ("half", "fp16"), ("f16", "fp16"), ("double", "fp64"),
+    ("f64", "fp64"), ("f8e4m3", "fp8"), ("f8e5m2", "fp8"), ("float", "fp32"), ("f32", "fp32"),
+)  # fmt: skip
+_REDUCTION = re.compile(r"_(?:Sum|Prod|Min|Max|MinMax|PreMulSum|SumPostDiv)_(?!int8_t|i8|u8)")
+
+
+def nccl(parts: Parts) -> Reading:
+    """Collective and data type of an NCCL or RCCL kernel; `_Generic` has neither."""
+    found = _NCCL.match(parts.path)
+    if found is None:
+        return Reading(operation="collective")
+    dtype = None
+    if _REDUCTION.search(found["rest"]):
+        dtype = next((name for word, name in _DTYPES if f"_{word}" in found["rest"]), None)
+    return Reading(dtype=dtype, operation=_WHAT[found["what"]])
+
+
+PATH = (
+    # DeepEP and its copies: dispatch and combine in three transports.
+    Rule(r"(?:\w+::)*deep_ep::(?:\w+::)*(?:clean_low_latency_buffer|barrier)\b", "DeepEP", "barrier"),
+    Rule(
+        r"(?:\w+::)*deep_ep::(?:\w+::)*(?:cached_)?notify_(?:dispatch|combine)\b",
+        "DeepEP",
+        "all_to_all",
+    ),
+    Rule(r"(?:\w+::)*deep_ep::(?:\w+::)*(?:dispatch|combine)(?:\b|_)", "DeepEP", "all_to_all"),
+    Rule(r"(?:\w+::)*deep_ep::layout::get_dispatch_layout\b", "DeepEP", "moe_routing"),
+    Rule(r"(?:\w+::)*deep_ep::(?:intranode|internode|internode_ll|hybrid)::", "DeepEP", "collective"),
+    Rule(
+        r"(?:intranode|internode|internode_ll)::(?:cached_)?(?:notify_)?(?:dispatch|combine)\b",
+        "DeepEP",
+        "all_to_all",
+    ),
+    # TensorRT-LLM and FlashInfer all-reduce with fused normalisation.
+    Rule(
+        r"(?:\w+::)*(?:trtllm_)?(?:mnnvl_|moe_)?allreduce(?:_fusion)?::(?:\w+::)*\w*"
+        r"(?:[aA]ll_?[rR]educe|moereduce|moefinalize)\w*",
+        "TensorRT-LLM",
+        "all_reduce",
+        first_floating,
+    ),
+    Rule(
+        r"(?:tensorrt_llm|flashinfer)::(?:\w+::)*\w*(?:[aA]ll_?[rR]educe|lamport)\w*",
+        "TensorRT-LLM",
+        "all_reduce",
+        first_floating,
+    ),
+    Rule(
+        r"(?:tensorrt_llm|flashinfer)::(?:\w+::)*\w*(?:moe_?a2a|[aA]ll_?[tT]o_?[aA]ll|moeA2A)\w*",
+        "TensorRT-LLM",
+        "all_to_all",
+    ),
+    Rule(r"mscclpp::(?:\w+::)*\w*allreduce\w*", "mscclpp", "all_reduce"),
+    Rule(r"mscclpp::(?:\w+::)*\w*allgather\w*", "mscclpp", "all_gather"),
+    Rule(r"mscclpp::", "mscclpp", "collective"),
+    Rule(r"aiter::(?:\w+::)*(?:\w*all_?reduce\w*|cross_device_reduce\w*)", "AITER", "all_reduce",
+         first_floating),
+    Rule(r"aiter::(?:\w+::)*(?:\w*reduce_?scatter\w*)", "AITER", "reduce_scatter", first_floating),
+    Rule(r"aiter::(?:\w+::)*(?:\w*all_?gather\w*)", "AITER", "all_gather", first_floating),
+    Rule(r"(?:\w+::)*cross_device_reduce_[12]stage\w*", "vLLM", "all_reduce", first_floating),
+    Rule(r"transformer_engine::(?:\w+::)*userbuffers\w*", "Transformer Engine", "collective"),
+)  # fmt: skip
+
+BASE = (
+    Rule(r"msccl(?:Kernel|::)\w*", "RCCL", "collective"),
+    Rule(r"rccl\w*", "RCCL", "collective", nccl),
+    Rule(r"ncclDevKernel(?:Debug)?_Generic_\d", "RCCL", "collective"),
+    Rule(r"nccl(?:Symk?)?(?:Dev)?Kernel", "NCCL", "collective", nccl),
+    # One-sided library calls on a stream.
+    Rule(r"nvshmem\w*?(?:barrier|sync|quiet|fence)", "NVSHMEM", "barrier"),
+    Rule(r"nvshmem\w*?(?:alltoall|all_to_all)", "NVSHMEM", "all_to_all"),
+    Rule(r"nvshmem\w*?(?:allreduce|all_reduce)", "NVSHMEM", "all_reduce"),
+    Rule(r"nvshmem\w*?reducescatter", "NVSHMEM", "reduce_scatter"),
+    Rule(r"nvshmem\w*?(?:fcollect|collect|allgather)", "NVSHMEM", "all_gather"),
+    Rule(r"nvshmem\w*?broadcast", "NVSHMEM", "broadcast"),
+    Rule(r"nvshmem\w*?reduce", "NVSHMEM", "all_reduce"),
+    Rule(r"nvshmem\w*?(?:put|get|signal|wait|_p\b|_g\b)", "NVSHMEM", "send_recv"),
+    Rule(r"(?:\w+_)?nvshmem\w*", "NVSHMEM", "collective"),
+    Rule(r"all_to_all_vdev\w*|allToAllV(?:_2d)?|exchangeSplitAndOffset\w*", "symmetric memory",
+         "all_to_all"),
+    # PyTorch symmetric memory.
+    Rule(r"(?:multimem_)?(?:one|two)_shot_all_reduce\w*", "symmetric memory", "all_reduce",
+         first_floating),
+    Rule(r"multimem_all_reduce\w*", "symmetric memory", "all_reduce", first_floating),
+    Rule(r"multimem_all_gather\w*", "symmetric memory", "all_gather"),
+    Rule(r"multimem_reduce_scatter\w*|reduce_scatter_lastdim\w*", "symmetric memory",
+         "reduce_scatter", first_floating),
+    Rule(r"(?:barrier|put_signal|wait_signal|stream_write_value\w*|signal_all)_kernel",
+         "symmetric memory", "barrier"),
+    Rule(r"(?:two|one)ShotAllReduceKernel|intra_node_(?:two|one)_shot\w*", "symmetric memory",
+         "all_reduce"),
+    # Custom all-reduce of the serving engines.
+    Rule(r"cross_device_reduce_[12]stage\w*", "vLLM", "all_reduce", first_floating),
+    Rule(r"allreduce_prototype\w*|quickreduce\w*", "vLLM", "all_reduce"),
+    Rule(r"userbuffers_fp16_sum\w*|userbuffers_\w*(?:rsag|all_?reduce)\w*", "Transformer Engine",
+         "all_reduce"),
+    Rule(r"userbuffers_\w*(?:_rs|reducescatter)\w*", "Transformer Engine", "reduce_scatter"),
+    Rule(r"userbuffers_\w*(?:_ag|allgather)\w*", "Transformer Engine", "all_gather"),
+    Rule(r"kuserbuffers_\w*(?:send|recv|push|pull)\w*", "Transformer Engine", "send_recv"),
+    Rule(r"Ep(?:Dispatch|Combine)\w*Kernel\w*", "unknown", "all_to_all"),
+)  # fmt: skip
+
+# The kind of communication in a name that no rule knows: the library stays unknown.
+LOOSE: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"all_?reduce", re.I), "all_reduce"),
+    (re.compile(r"reduce_?scatter(?!_add)", re.I), "reduce_scatter"),
+    (re.compile(r"all_?gather", re.I), "all_gather"),
+    (re.compile(r"all_?to_?all(?!oc)|all2all", re.I), "all_to_all"),
+    (re.compile(r"nccl|rccl|nvshmem|rocshmem|mscclpp|multimem_", re.I), "collective"),
+)
+
+
+def loose(parts: Parts) -> str | None:
+    """The operation of a communicating kernel of no known library, by its function name."""
+    for pattern, operation in LOOSE:
+        if pattern.search(parts.path):
+            return operation
+    return None
