@@ -66,7 +66,7 @@ def lap_spread(
     order = np.argsort(length, kind="stable")
     middle = int(counted[order[(len(order) - 1) // 2]])
     labels = {lap.id: lap.label for lap in ledger.laps.laps}
-    reader = _Names(rows, device, work)
+    reader = _Names(rows, device, work, set(labels.values()))
     slow = []
     for at in order[::-1][:SHOWN].tolist():
         i = int(counted[at])
@@ -102,10 +102,14 @@ def lap_spread(
 class _Names:
     """Summed durations by name of the rows that start inside a window."""
 
-    def __init__(self, rows: Rows, device: DeviceLedger, work: Work | None) -> None:
+    def __init__(
+        self, rows: Rows, device: DeviceLedger, work: Work | None, marks: set[str]
+    ) -> None:
         self.rows, self.windows = rows, device.windows
         self.work = work.row if work is not None else np.zeros(0, dtype=np.int64)
+        mark = rows.names_matching(lambda n: n in marks)
         host = rows.of_kind(*HOST_KINDS)
+        host = host[~mark[rows.name[host]]]
         self.by_start = host[np.argsort(rows.start_ns[host], kind="stable")]
         self.starts: I64 = rows.start_ns[self.by_start]
 
@@ -113,19 +117,21 @@ class _Names:
         """Device work that the slow window has more of."""
         starts = self.rows.start_ns[self.work]
         return self._more(
-            self.work[slice(*np.searchsorted(starts, self._bounds(slow)))],
-            self.work[slice(*np.searchsorted(starts, self._bounds(middle)))],
+            self.work[self._slice(starts, slow)], self.work[self._slice(starts, middle)]
         )
 
     def host(self, slow: int, middle: int) -> list[Difference]:
         """Host rows that the slow window has more of."""
         return self._more(
-            self.by_start[slice(*np.searchsorted(self.starts, self._bounds(slow)))],
-            self.by_start[slice(*np.searchsorted(self.starts, self._bounds(middle)))],
+            self.by_start[self._slice(self.starts, slow)],
+            self.by_start[self._slice(self.starts, middle)],
         )
 
-    def _bounds(self, window: int) -> tuple[int, int]:
-        return self.windows[window].start_ns, self.windows[window].end_ns
+    def _slice(self, starts: I64, window: int) -> slice:
+        """Where the rows that start inside a window stand among ascending starts."""
+        bounds = (self.windows[window].start_ns, self.windows[window].end_ns)
+        low, high = np.searchsorted(starts, bounds).tolist()
+        return slice(low, high)
 
     def _more(self, slow: Ints, middle: Ints) -> list[Difference]:
         size = len(self.rows.names)
