@@ -161,14 +161,15 @@ sys.exit(main({argv!r}))
 """
 
 
-def piped(argv: list[str], name: str = "training", **env: str) -> list[str]:
+def piped(argv: list[str], name: str = "training") -> list[str]:
     code = _PIPED.format(paths=[str(SRC), str(SRC.parent)], argv=argv, name=name)
     return [sys.executable, "-c", code]
 
 
-def test_a_reader_that_leaves_early_is_no_fault() -> None:
+@pytest.mark.parametrize("more", [["--json"], []])
+def test_a_reader_that_leaves_early_is_no_fault(more: list[str]) -> None:
     process = subprocess.Popen(
-        piped(["explain", "x", "--json"], "many_laps"),
+        piped(["explain", "x", *more], "many_laps"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -178,6 +179,17 @@ def test_a_reader_that_leaves_early_is_no_fault() -> None:
     process.stdout.close()
     assert process.stderr.read() == b""
     assert process.wait() == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("more", [["--json"], []])
+def test_a_full_disk_is_told_in_one_line(more: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            piped(["explain", "x", *more]), stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr == b"laptime: the answer could not be written: No space left on device\n"
 
 
 def test_an_ascii_only_stdout_gets_the_report_all_the_same() -> None:

@@ -9,6 +9,7 @@ and an exit code here, and only here.
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import pkgutil
 import sys
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 
-from laptime.model.errors import LaptimeError
+from laptime.model.errors import LaptimeError, UsageError
 
 EXIT_CODES = """\
 exit codes:
@@ -32,6 +33,10 @@ _INTERRUPTED = 130
 """What shells report for a program ended by Ctrl-C (128 + SIGINT)."""
 
 
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+"""What the system answers where output finds no room."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
@@ -44,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader has what it wanted (`| head`); keep the interpreter's last flush quiet too.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_stdout()
         return 0
     except KeyboardInterrupt:
         return _INTERRUPTED
@@ -52,6 +57,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say(str(error))
         return error.exit_code
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in _FULL:
+            _drop_stdout()
+            _say(f"the answer could not be written: {error.strerror}")
+            return UsageError.exit_code
         if os.environ.get("LAPTIME_DEBUG"):
             raise
         _say(
@@ -107,6 +116,11 @@ class _Version(argparse.Action):
             number = "(not installed: run from source)"
         print(f"laptime {number}")
         parser.exit()
+
+
+def _drop_stdout() -> None:
+    """Let the interpreter's last flush go nowhere: it would fail, and say so, once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _say(line: str) -> None:

@@ -43,7 +43,8 @@ def reading() -> Iterator[Report | None]:
         if source not in bars:
             name = shorten(visible(source.rsplit("/", 1)[-1]), 40)
             bars[source] = progress.add_task(name, total=total_bytes)
-        progress.update(bars[source], completed=read_bytes, total=total_bytes)
+        going = total_bytes is None or read_bytes < total_bytes
+        progress.update(bars[source], completed=read_bytes, total=total_bytes, visible=going)
 
     with progress:
         yield report

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rank", type=int, metavar="N", help="show details of this rank only (terminal)"
     )
     parser.add_argument(
-        "--top", type=_whole, default=10, metavar="N", help="kernels to list (default 10)"
+        "--top", type=_whole, metavar="N", help="kernels to list (default 10, on a page 50)"
     )
     parser.add_argument(
         "--width", type=_width, metavar="N", help="columns of the report (default: the terminal's)"
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         which = ", ".join(map(str, known)) or "none is recorded"
         raise UsageError(f"--rank {args.rank}: no such rank in this run; known: {which}")
     if args.html:
-        _write_page(answer, args.html)
+        _write_page(answer, args.html, 50 if args.top is None else args.top)
     _write_stdout(answer, args)
     if not any(len(d.windows) for v in answer.views for d in v.ledger.devices):
         where = ", ".join(answer.run.sources)
@@ -102,13 +102,13 @@ def _write_stdout(answer: Explanation, args: argparse.Namespace) -> None:
     elif args.html:
         terminal.render_verdict(answer, to)
     else:
-        terminal.render(answer, to, top=args.top, rank=args.rank)
+        terminal.render(answer, to, top=10 if args.top is None else args.top, rank=args.rank)
 
 
-def _write_page(answer: Explanation, path: str) -> None:
+def _write_page(answer: Explanation, path: str, top: int) -> None:
     from laptime.report import html
 
-    page = html.page(answer)
+    page = html.page(answer, top)
     try:
         with open(path, "w", encoding="utf-8") as file:
             file.write(page)

@@ -97,9 +97,9 @@ def account_lines(ledger: Ledger, device: DeviceLedger) -> list[AccountLine]:
     lines: list[AccountLine] = []
     leaves = {a.id: j for j, a in enumerate(device.leaves)}
     counted = ledger.counted(device)
+    whole = ledger.mean_window_ns(device)
 
     def line(account: Account, depth: int, ns: float, group: bool, title: str) -> AccountLine:
-        whole = ledger.mean_window_ns(device)
         holds = () if group else tuple(_TITLES.get(i, i) for i in device.merged.get(account.id, ()))
         part = ns / whole if whole else None
         return AccountLine(account.id, title, account.meaning, depth, ns, part, group, holds)

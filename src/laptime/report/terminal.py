@@ -51,7 +51,8 @@ def render(explanation: Explanation, to: Console, top: int = 10, rank: int | Non
 
 def render_verdict(explanation: Explanation, to: Console) -> None:
     """Print the verdict only."""
-    to.print(Text(visible(explanation.verdict), style="bold"))
+    with trimmed(to):
+        to.print(_verdict(explanation))
 
 
 @contextmanager
@@ -66,7 +67,7 @@ def trimmed(to: Console) -> Iterator[None]:
 
 
 def _print(explanation: Explanation, to: Console, top: int, rank: int | None) -> None:
-    render_verdict(explanation, to)
+    to.print(_verdict(explanation))
     views = [v for v in explanation.views if rank is None or v.timeline.rank == rank]
     if len(explanation.views) > 1:
         to.print()
@@ -84,6 +85,10 @@ def _print(explanation: Explanation, to: Console, top: int, rank: int | None) ->
     for view in views:
         for block in _kernels(explanation, view, to.width, top):
             to.print(block)
+
+
+def _verdict(explanation: Explanation) -> Text:
+    return Text(visible(explanation.verdict), style="bold")
 
 
 def _heading(title: str, note: str = "") -> RenderableType:
