@@ -74,7 +74,7 @@ class HostSync:
             if n is not None and not n.startswith("ProfilerStep")
         )
         which = wording.listed(
-            f"{name} {wording.count(n / view.laps)} times a lap" for name, n in names.most_common()
+            f"{name} {wording.times(n / view.laps)} a lap" for name, n in names.most_common()
         )
         idle = wording.of_lap(view.mean_ns(span), view.lap_ns)
         sentence = (

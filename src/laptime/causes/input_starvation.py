@@ -60,11 +60,10 @@ class InputStarvation:
         share = view.share(wait)
         if share < INPUT_SHARE.value:
             taken = wording.of_lap(view.mean_ns(span), view.lap_ns)
-            left = "the owning thread" if view.ledger.cpu else "the device idle"
+            left = "the owning thread waiting" if view.ledger.cpu else "the device idle"
             return Clear(
                 self.id,
-                f"the loader takes {taken} and leaves {left} waiting for "
-                f"{wording.percent(share)} of it",
+                f"the loader takes {taken} and leaves {left} for {wording.percent(share)} of it",
                 case.timeline.rank,
             )
         return self._finding(view, loader, wait, span)

@@ -81,11 +81,11 @@ class LaunchBound:
         gaps = _gaps(view, short)
         length = gaps[1] - gaps[0]
         waiting = view.mean_ns(short)
-        parts = ", ".join(
-            f"{account} {wording.time(view.mean_ns(spent))}"
+        spent = {
+            account: view.mean_ns(intervals.intersect(short, view.time_in(account)))
             for account in HOST_WORK
-            if (spent := intervals.intersect(short, view.time_in(account)))
-        )
+        }
+        parts = ", ".join(f"{account} {wording.time(ns)}" for account, ns in spent.items() if ns)
         kernel_ns = float(rows.dur_ns[kernels].mean()) if len(kernels) else 0.0
         sentence = (
             f"The device waits {wording.of_lap(waiting, view.lap_ns)} "

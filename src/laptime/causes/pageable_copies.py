@@ -80,16 +80,14 @@ class PageableCopies:
         calls = calls[calls >= 0]
         call_span = view.rows_span(calls)
         size = _bytes(view, copies)
-        moved = "" if size is None else f" ({wording.number(size / view.laps / 1e6)} MB)"
-        per_lap = wording.counted(len(copies.pageable) / view.laps, "copy").replace(
-            "copys", "copies"
-        )
+        moved = "" if size is None else f", {wording.number(size / view.laps / 1e6)} MB"
+        often = wording.count(len(copies.pageable) / view.laps)
         return Finding(
             id=self.id,
             title=self.title,
             sentence=(
-                f"{per_lap}{moved} a lap from pageable memory hold the host in their calls for "
-                f"{wording.of_lap(view.mean_ns(call_span), view.lap_ns)}; the device copies alone "
+                f"Copies from pageable memory ({often} a lap{moved}) hold the host in their calls "
+                f"for {wording.of_lap(view.mean_ns(call_span), view.lap_ns)}; the device copies alone "
                 f"for {wording.time(view.mean_ns(alone))} and is idle in or behind them for "
                 f"{wording.time(view.mean_ns(idle))} "
                 f"({wording.percent(view.share(both))} together)."
@@ -105,7 +103,7 @@ class PageableCopies:
             events=view.events(calls if len(calls) else work.row[copies.pageable]),
             why=(
                 "a pageable copy's call waits for its stream, stages the data and blocks the host",
-                f"{wording.counted(len(copies.pageable), 'copy').replace('copys', 'copies')} above "
+                f"{wording.counted(len(copies.pageable), 'copy')} above "
                 f"{TINY_COPY_BYTES.value // 1024} KB in the counted laps, "
                 f"{copies.tiny} smaller not counted",
             ),
@@ -146,7 +144,7 @@ def _why_clear(view: DeviceView, copies: Copies, share: float) -> str:
         return "no copy from the host in the counted laps"
     if len(copies.pageable) == 0:
         return (
-            f"none of {wording.counted(copies.whole, 'host-to-device copy').replace('ys', 'ies')} "
+            f"none of {wording.counted(copies.whole, 'host-to-device copy')} "
             f"is pageable and above {TINY_COPY_BYTES.value // 1024} KB ({copies.tiny} tiny)"
         )
     return (

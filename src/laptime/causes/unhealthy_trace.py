@@ -8,7 +8,7 @@ import numpy as np
 
 from laptime.causes import wording
 from laptime.causes.case import Case, Clear, Finding, Need, Outcome
-from laptime.causes.launches import lost_launches
+from laptime.causes.launches import launches
 from laptime.causes.limits import (
     LOST_ACTIVITY_SHARE,
     PROFILER_SHARE,
@@ -100,16 +100,16 @@ def _problems(case: Case) -> tuple[list[str], list[str]]:
     for loss in case.run.health.losses:
         if loss.source == source:
             say(f"{loss.reason} ({loss.count} lost)", "export the trace again and copy it whole")
-    launches = lost_launches(case)
-    if launches.kernels and not launches.recorded_any:
+    found = launches(case)
+    if found.lost and not found.seen:
         say(
-            f"{launches.kernels} kernel launches but no device rows",
+            f"{wording.counted(found.lost, 'launch call')} but no device rows",
             "find out why the profiler recorded no kernels (another profiler attached, counters "
             "collected instead, or missing rights)",
         )
-    elif launches.kernels and launches.lost / launches.kernels >= LOST_ACTIVITY_SHARE.value:
+    elif found.lost_share >= LOST_ACTIVITY_SHARE.value:
         say(
-            f"{launches.lost} of {launches.kernels} kernel launches have no activity",
+            f"{found.lost} of {found.all} launches have no activity",
             "profile fewer steps, or without shapes and memory, so that buffers do not overflow",
         )
     unattributed, profiler = _worst(case)

@@ -54,9 +54,15 @@ def count(value: float) -> str:
     return f"{value:.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"
 
 
+def times(value: float) -> str:
+    """How often ("once", "15 times", "2.5 times")."""
+    return "once" if value == 1 else f"{count(value)} times"
+
+
 def counted(value: float, noun: str) -> str:
-    """A mean count with its noun, singular where it is one ("1 call", "2.5 calls")."""
-    return f"{count(value)} {noun}" if value == 1 else f"{count(value)} {noun}s"
+    """A mean count with its noun, singular where it is one ("1 call", "2.5 copies")."""
+    many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count(value)} {noun if value == 1 else many}"
 
 
 def listed(parts: Iterable[str], most: int = 3) -> str:

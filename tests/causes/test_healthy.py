@@ -1,0 +1,68 @@
+"""The healthy verdict: positive, with its figure, and only alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from laptime.causes.case import Clear, Finding
+from laptime.causes.healthy import CAUSE
+from laptime.causes.input_starvation import CAUSE as INPUT
+from laptime.causes.registry import judge
+from laptime.causes.verdict import verdict
+from tests.causes.made import Made
+from tests.causes.test_input_starvation import SINGLE
+
+
+def busy(idle_ms: float = 2.0, account: str = "kernel_gap") -> Made:
+    made = Made(lap_ms=95.7)
+    for lap in made.each():
+        made.account(account, lap + 10.0, lap + 10.0 + idle_ms)
+    return made
+
+
+def test_states_the_figure() -> None:
+    found = CAUSE.look(busy().case())
+    assert isinstance(found, Finding)
+    assert found.sentence == (
+        "Device busy 97.9 % of each 95.7 ms lap; 0.0 % unattributed, no cause above its limit."
+    )
+    assert found.share == pytest.approx(1 - 2 / 95.7)
+    assert found.bound_ns is None
+
+
+def test_an_idle_device_is_not_healthy() -> None:
+    clear = CAUSE.look(busy(idle_ms=20.0).case())
+    assert isinstance(clear, Clear)
+    assert clear.why == "device busy 79 % of the lap, 0.0 % unattributed"
+
+
+def test_too_much_unattributed_is_not_healthy() -> None:
+    assert isinstance(CAUSE.look(busy(3.0, "unattributed").case()), Clear)
+
+
+def test_speaks_only_where_no_other_cause_does() -> None:
+    made = busy(idle_ms=6.0, account="input_wait")
+    for lap in made.each():
+        made.mark(SINGLE, lap + 10.0, 6.0)
+    case = made.case()
+    assert isinstance(CAUSE.look(case), Finding)
+    judged = judge(case.run, [case], using=[CAUSE, INPUT])
+    assert [f.id for f in judged.findings] == ["input-starvation"]
+    assert [f.id for f in judged.silenced] == ["healthy"]
+
+
+def test_the_verdict_of_a_healthy_run() -> None:
+    case = busy().case()
+    judged = judge(case.run, [case])
+    assert [f.id for f in judged.findings] == ["healthy"]
+    assert verdict(judged, [case]) == (
+        "Device busy 97.9 % of each 95.7 ms lap; 0.0 % unattributed, no cause above its limit."
+    )
+
+
+def test_cpu_only_run_counts_operators() -> None:
+    made = Made(cpu=True)
+    made.account("between_ops", 10.0, 20.0)
+    found = CAUSE.look(made.case())
+    assert isinstance(found, Finding)
+    assert found.sentence.startswith("The owning thread is inside operators 97.5 % of each 100 ms")

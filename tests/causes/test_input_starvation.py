@@ -1,0 +1,103 @@
+"""Input starvation: found by idle time in the loader, never by the length of its spans."""
+
+from __future__ import annotations
+
+import pytest
+
+from laptime.causes.case import Abstention, Clear, Finding, Need
+from laptime.causes.input_starvation import CAUSE
+from laptime.causes.registry import outcome
+from tests.causes.made import ALL_NEEDS, MS, Made
+
+SINGLE = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+MULTI = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
+
+
+def starved(name: str = SINGLE) -> Made:
+    """175 ms laps: the loader takes 69.3 ms, of which 10 ms hide under the last lap's work."""
+    made = Made(lap_ms=175.0)
+    for lap in made.each():
+        made.mark(name, lap + 90.0, 69.3)
+        made.account("input_wait", lap + 100.0, lap + 159.3)
+        made.account("host_ops", lap + 160.0, lap + 177.0 if lap < 500 else lap + 175.0)
+        call = made.call("cudaLaunchKernel", lap + 0.1, 0.01)
+        made.activity("kernel", lap + 1.0, 99.0, call)
+    return made
+
+
+def test_sentence_states_the_span_and_what_it_left_idle() -> None:
+    found = CAUSE.look(starved().case())
+    assert isinstance(found, Finding)
+    assert found.sentence == (
+        "The loader takes 69.3 of each 175 ms lap and leaves the device idle for 59.3 ms (34 %); "
+        "10.0 ms of it overlap device work already enqueued; it runs in the training process "
+        "(num_workers 0)."
+    )
+    assert found.share == pytest.approx(59.3 / 175)
+
+
+def test_bound_is_the_smaller_of_span_and_idle() -> None:
+    found = CAUSE.look(starved().case())
+    assert isinstance(found, Finding)
+    assert found.bound_ns == round(69.3 * MS)
+    assert found.formula.startswith("min(loader span per lap, device idle per lap) = min(69.3 ms,")
+    short = Made(lap_ms=100.0)
+    for lap in short.each():
+        short.mark(SINGLE, lap, 80.0)
+        short.account("input_wait", lap, lap + 10.0)
+    bounded = CAUSE.look(short.case())
+    assert isinstance(bounded, Finding)
+    assert bounded.bound_ns == 10 * MS
+
+
+def test_advice_fits_the_configuration() -> None:
+    single, multi = CAUSE.look(starved().case()), CAUSE.look(starved(MULTI).case())
+    assert isinstance(single, Finding)
+    assert isinstance(multi, Finding)
+    assert any("num_workers=N" in step for step in single.next_step)
+    assert not any("num_workers=N" in step for step in multi.next_step)
+    assert "workers already load" in multi.sentence
+
+
+def test_a_loader_span_that_overlaps_device_work_is_not_flagged() -> None:
+    made = Made()
+    for lap in made.each():
+        made.mark(SINGLE, lap, 90.0)
+        made.account("input_wait", lap, lap + 1.0)
+    clear = CAUSE.look(made.case())
+    assert isinstance(clear, Clear)
+    assert clear.why == (
+        "the loader takes 90.0 of each 100 ms lap and leaves the device idle for 1.0 % of it"
+    )
+
+
+def test_abstains_without_loader_spans() -> None:
+    answer = outcome(CAUSE, starved().case(ALL_NEEDS - {Need.LOADER_SPANS}))
+    assert isinstance(answer, Abstention)
+    assert answer.missing == ("loader_spans",)
+    assert "DataLoader" in answer.supply
+
+
+def test_abstains_where_the_ledger_cannot_split_idle_time() -> None:
+    made = Made()
+    made.without = {"input_wait", "host_sync"}
+    for lap in made.each():
+        made.mark(SINGLE, lap, 50.0)
+        made.account("idle", lap, lap + 50.0)
+    answer = outcome(CAUSE, made.case(ALL_NEEDS - {Need.LAUNCH_CALLS}))
+    assert isinstance(answer, Abstention)
+    assert answer.missing == ("launch_calls",)
+
+
+def test_cpu_only_run_uses_the_owning_thread() -> None:
+    made = Made(lap_ms=147.0, cpu=True)
+    for lap in made.each():
+        made.mark(SINGLE, lap, 73.0)
+        made.account("input_wait", lap, lap + 73.0)
+    found = CAUSE.look(made.case())
+    assert isinstance(found, Finding)
+    assert found.sentence == (
+        "The loader takes 73.0 of each 147 ms lap (50 %) of the owning thread; it runs in the "
+        "training process (num_workers 0)."
+    )
+    assert found.bound_ns == 73 * MS
