@@ -62,7 +62,7 @@ def lap_spread(
     counted = np.flatnonzero(ledger.counted(device))
     if len(counted) < 3:
         return None
-    length = np.array([device.windows[i].dur_ns for i in counted], dtype=np.int64)
+    length = np.array([device.windows[i].dur_ns for i in counted.tolist()], dtype=np.int64)
     order = np.argsort(length, kind="stable")
     middle = int(counted[order[(len(order) - 1) // 2]])
     labels = {lap.id: lap.label for lap in ledger.laps.laps}
