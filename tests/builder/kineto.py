@@ -77,9 +77,7 @@ def kineto_text(trace: TraceBuilder) -> str:
 def kineto_items(trace: TraceBuilder) -> list[Item]:
     """The items of ``traceEvents``, times still exact (``Time``), in the order they are written."""
     variant = trace.variant
-    kept = [r for r in trace.rows if _recorded(r, variant)]
-    if variant.device_annotations:
-        kept += _device_annotations(trace)
+    kept = recorded(trace)
     items: list[Item] = []
     paired = [r for r in kept if variant.pairs and r.kind in ("cpu_op", "user_annotation")]
     for row in kept:
@@ -90,6 +88,12 @@ def kineto_items(trace: TraceBuilder) -> list[Item]:
     if variant.shuffle is not None:
         random.Random(variant.shuffle).shuffle(items)
     return _metadata(trace) + items + _ends(trace)
+
+
+def recorded(trace: TraceBuilder) -> list[Row]:
+    """The rows that the variant records, with the profiler's copies of annotations."""
+    kept = [r for r in trace.rows if _recorded(r, trace.variant)]
+    return kept + _device_annotations(trace) if trace.variant.device_annotations else kept
 
 
 def _recorded(row: Row, variant: Variant) -> bool:

@@ -45,7 +45,9 @@ def _compute_bound(
     """40 kernels a lap, 1 us between neighbours; the host waits for the lap ``lag`` before it.
 
     The host needs 1.2 ms a lap and the device 20.04, so the queue is never empty: a closed window
-    holds 40 kernels and the 40 gaps behind them, the open one 39 gaps.
+    holds 40 kernels and the 40 gaps behind them, the open one 39 gaps. A gap is the ordinary one
+    of its stream, except where it coincides with the latency of a launch further back in the queue:
+    both hold work back, and the definitions test latency first.
     """
     trace = TraceBuilder(variant)
     main = trace.thread()
@@ -55,8 +57,8 @@ def _compute_bound(
             done.append(_burst(main, kernel, 40, GAP_NS)[-1])
             if lap >= lag:
                 main.sync("cudaEventSynchronize", until=done[lap - lag], tail_ns=5 * US)
-    closed = {"compute": 40 * KERNEL_NS, "kernel_gap": 40 * GAP_NS}
-    last = {"compute": 40 * KERNEL_NS, "kernel_gap": 39 * GAP_NS}
+    closed = {"compute": 40 * KERNEL_NS, "launch_latency+kernel_gap": 40 * GAP_NS}
+    last = {"compute": 40 * KERNEL_NS, "launch_latency+kernel_gap": 39 * GAP_NS}
     windows = {0: device_truth(trace, closed, last)}
     return Scenario(name, trace, first, windows, forbidden=forbidden, steady=steady)
 

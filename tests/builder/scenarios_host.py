@@ -16,7 +16,7 @@ def host_sync_each_lap(variant: Variant | None = None) -> Scenario:
     Device, from a lap's first kernel: 20 kernels of 500 us back to back; the four-byte copy right
     behind them (2 us); 10 us until the wait returns; 3 ms in operators, then the next lap's first
     operator: 20 us, 6 in the call, 4 of latency. The host has just left the blocking call and
-    refills all that while: ``host_sync``, or the state it is in.
+    refills until that call has ended: all of it is ``host_sync``.
     """
     trace = TraceBuilder(variant)
     main = trace.thread()
@@ -31,7 +31,7 @@ def host_sync_each_lap(variant: Variant | None = None) -> Scenario:
             main.item(copy_ns=2 * US, tail_ns=10 * US)
     busy = {"compute": 10 * MS, "exposed_copy": 2 * US}
     host = 10 * US + 3 * MS + 20 * US + 6 * US
-    closed = busy | {"host_sync+host_ops+host_launch": host, "launch_latency": 4 * US}
+    closed = busy | {"host_sync": host, "launch_latency": 4 * US}
     return Scenario(
         "host_sync_each_lap", trace, "host-sync", {0: device_truth(trace, closed, busy)},
         forbidden=frozenset({"healthy", "input-starvation", "pageable-copies"}),
