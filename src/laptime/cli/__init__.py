@@ -105,16 +105,12 @@ def _parser(commands: dict[str, ModuleType]) -> argparse.ArgumentParser:
 
 
 class _Version(argparse.Action):
-    """Reads the version only when asked: package metadata takes longer than the rest of help."""
+    """Prints the version on one line, unwrapped."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import PackageNotFoundError, version
+        from laptime import __version__
 
-        try:
-            number = version("laptime")
-        except PackageNotFoundError:
-            number = "(not installed: run from source)"
-        print(f"laptime {number}")
+        print(f"laptime {__version__}")
         parser.exit()
 
 

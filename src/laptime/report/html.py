@@ -55,9 +55,9 @@ def page(explanation: Explanation, top: int = 50) -> str:
             (shown.finding_head(f, len(explanation.views) > 1), f)
             for f in explanation.judgement.findings
         ],
-        none_found=shown.none_found(explanation),
+        none_found=shown.none_found(explanation.judgement),
         silenced=explanation.judgement.silenced,
-        clear=explanation.judgement.clear,
+        clear=shown.cleared(explanation, explanation.judgement.clear),
         abstained=shown.abstained(explanation, explanation.judgement.abstentions),
         sources=explanation.run.sources,
         health=explanation.run.health,

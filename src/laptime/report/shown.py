@@ -5,12 +5,13 @@ Sums, shares and the choice of counted windows come from the ledger; nothing is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from laptime.causes.case import Abstention, Clear, Finding
+from laptime.causes.case import Abstention, Clear, Finding, Judgement
 from laptime.explanation import Explanation, View
 from laptime.kernels.names import UNKNOWN
 from laptime.ledger.accounts import CPU_ACCOUNTS, DEVICE_ACCOUNTS, Account
@@ -177,7 +178,8 @@ def lap_source(view: View) -> str:
     laps = view.ledger.laps
     many_laps = many(len(laps.laps), "lap")
     if laps.source == "mark":
-        mark = f" {visible(laps.mark)}" if laps.mark else ""
+        # A mark that numbers its laps is one mark, not the one lap that it was read from.
+        mark = f" {re.sub(r'#[0-9]+$', '#N', visible(laps.mark))}" if laps.mark else ""
         found = f"{many_laps} from the program's own marks{mark}"
     elif laps.source == "repetition":
         found = (
@@ -213,8 +215,10 @@ def counted_phrase(ledger: Ledger, device: DeviceLedger) -> str:
     if not chosen:
         return "no window"
     what = "steady window" if all(w.lap in steady for w in chosen) else "window"
-    tail = ", the open last one among them" if any(w.open for w in chosen) else ""
-    return f"mean of {many(used, what)}{tail}"
+    is_open = any(w.open for w in chosen)
+    if used == 1:
+        return f"{many(used, what)}{', open: it ends with its own work' if is_open else ''}"
+    return f"mean of {many(used, what)}{', the open last one among them' if is_open else ''}"
 
 
 def kernel_lines(view: View, top: int | None = None) -> list[KernelLine]:
@@ -318,9 +322,42 @@ def abstained(explanation: Explanation, said: Sequence[Abstention]) -> list[tupl
     ]
 
 
-def none_found(explanation: Explanation) -> str:
-    """What to say where there is no finding: how many causes were judged, how many could not."""
+def of_views(explanation: Explanation, views: Sequence[View]) -> Judgement:
+    """What was said of the given views, in the same order."""
+    if len(views) == len(explanation.views):
+        return explanation.judgement
     said = explanation.judgement
+
+    def theirs(item: Finding | Clear | Abstention) -> bool:
+        return any(belongs(item, v) for v in views)
+
+    return Judgement(
+        [f for f in said.findings if theirs(f)],
+        [c for c in said.clear if theirs(c)],
+        [a for a in said.abstentions if theirs(a)],
+        [f for f in said.silenced if theirs(f)],
+    )
+
+
+def cleared(explanation: Explanation, said: Sequence[Clear]) -> list[tuple[str, str]]:
+    """Causes ruled out, each once, with the figure that shows it (of several ranks, the first)."""
+    by_id: dict[str, list[Clear]] = {}
+    for clear in said:
+        by_id.setdefault(clear.id, []).append(clear)
+    lines = []
+    for id_, all_ in by_id.items():
+        first = all_[0]
+        ranks = [str(c.rank) for c in all_ if c.rank is not None]
+        if len(explanation.views) < 2 or not ranks:
+            lines.append((id_, visible(first.why)))
+            continue
+        of_rank = f"rank {first.rank}: " if len(all_) > 1 else ""
+        lines.append((f"{id_} (rank {', '.join(ranks)})", f"{of_rank}{visible(first.why)}"))
+    return lines
+
+
+def none_found(said: Judgement) -> str:
+    """What to say where there is no finding: how many causes were judged, how many could not."""
     judged = len({c.id for c in said.clear})
     unjudged = len({a.id for a in said.abstentions})
     if not judged:

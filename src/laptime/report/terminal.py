@@ -7,16 +7,16 @@ or ``_DETAILS``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO
 
-from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
+from laptime.causes.case import Judgement
 from laptime.explanation import Explanation, View
 from laptime.ledger.ledger import DeviceLedger, Ledger
 from laptime.report import shown
@@ -69,22 +69,26 @@ def trimmed(to: Console) -> Iterator[None]:
 def _print(explanation: Explanation, to: Console, top: int, rank: int | None) -> None:
     to.print(_verdict(explanation))
     views = [v for v in explanation.views if rank is None or v.timeline.rank == rank]
-    if len(explanation.views) > 1:
+    several = len(explanation.views) > 1
+    if several:
         to.print()
         to.print(_ranks(explanation))
+    else:
+        _print_all(to, (b for v in views for d in _DETAILS for b in d(explanation, v, to.width)))
+    said = shown.of_views(explanation, views)
+    _print_all(to, (b for s in _SECTIONS for b in s(explanation, said, to.width)))
     for view in views:
-        if len(explanation.views) > 1:
+        if several:
+            # Many ranks would bury the findings: their details come last.
             to.print()
             to.rule(Text(shown.timeline_title(view.timeline)), align="left", characters="=")
-        for detail in _DETAILS:
-            for block in detail(explanation, view, to.width):
-                to.print(block)
-    for section in _SECTIONS:
-        for block in section(explanation, to.width):
-            to.print(block)
-    for view in views:
-        for block in _kernels(explanation, view, to.width, top):
-            to.print(block)
+            _print_all(to, (b for d in _DETAILS for b in d(explanation, view, to.width)))
+        _print_all(to, _kernels(view, to.width, top))
+
+
+def _print_all(to: Console, blocks: Iterable[RenderableType]) -> None:
+    for block in blocks:
+        to.print(block)
 
 
 def _verdict(explanation: Explanation) -> Text:
@@ -102,10 +106,10 @@ def _indented(text: str | Text, by: int = 2) -> Padding:
     return Padding(text if isinstance(text, Text) else Text(text), (0, 0, 0, by))
 
 
-def _labelled(label: str, text: str, by: int = 4) -> Padding:
+def _labelled(label: str, text: str, by: int = 4, style: str = "") -> Padding:
     """``label  text`` with the text wrapped beside its label."""
     grid = Table.grid(Column(no_wrap=True), Column(overflow="fold"), padding=(0, 0))
-    grid.add_row(Text(f"{label} ", style="dim"), Text(text))
+    grid.add_row(Text(f"{label} ", style=style or "dim"), Text(text, style=style))
     return Padding(grid, (0, 0, 0, by))
 
 
@@ -114,8 +118,10 @@ def _labels(rows: list[tuple[str, str]], by: int) -> Padding:
     grid = Table.grid(
         Column(no_wrap=True, style="dim"), Column(overflow="fold"), padding=(0, 2, 0, 0)
     )
+    before = ""
     for label, text in rows:
-        grid.add_row(label, Text(text))
+        grid.add_row(label if label != before else "", Text(text))
+        before = label
     return Padding(grid, (0, 0, 0, by))
 
 
@@ -232,16 +238,12 @@ def _bar(part: float, width: int) -> str:
     return "█" * full + ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[rest]
 
 
-def _kernels(
-    explanation: Explanation, view: View, width: int, top: int
-) -> Iterator[RenderableType]:
+def _kernels(view: View, width: int, top: int) -> Iterator[RenderableType]:
     lines = shown.kernel_lines(view, top)
     if not lines:
         return
     note = f"{len(lines)} of {many(len(view.kernels), 'name')}, whole recording"
-    several = len(explanation.views) > 1
-    whose = f" of {shown.timeline_title(view.timeline)}" if several else ""
-    yield _heading(f"Kernels{whose}", f"{note}: time, share, calls")
+    yield _heading("Kernels", f"{note}: time, share, calls")
     yield _kernel_table(lines, width)
     unknown = [k for k in shown.unknown_kernels(view) if k not in lines]
     if unknown:
@@ -252,72 +254,79 @@ def _kernels(
         yield _indented(Text(rest, style="dim"))
 
 
-def _kernel_table(lines: list[shown.KernelLine], width: int) -> Table:
-    what = min(max(cell_len(k.what) for k in lines), 24 if width < _WIDE else 36)
+def _kernel_table(lines: list[shown.KernelLine], width: int) -> Padding:
+    """Names beside the figures where there is room, else on a line of their own below them."""
+    beside = width >= _WIDE
+    calls = max(7, max(len(count(k.count)) for k in lines))
+    room = width - (2 + 9 + 8 + calls + 2)
+    what = min(max(len(k.what) for k in lines), 36 if beside else room)
     table = Table.grid(
-        Column(width=0),
         Column(justify="right", no_wrap=True, min_width=7),
         Column(justify="right", no_wrap=True, min_width=6),
-        Column(justify="right", no_wrap=True, min_width=7),
-        Column(width=what, no_wrap=True),
+        Column(justify="right", no_wrap=True, min_width=calls),
         Column(no_wrap=True),
+        Column(no_wrap=True, style="dim"),
         padding=(0, 2, 0, 0),
     )
-    calls = max(7, max(len(count(k.count)) for k in lines))
-    room = max(8, width - (2 + 9 + 8 + calls + 2 + what + 2))
+    below = Table.grid(Column(no_wrap=True))
     for k in lines:
-        style = "" if k.known else "dim"
-        table.add_row(
-            "",
-            duration(k.ns),
-            share(k.share),
-            count(k.count),
-            Text(shorten(k.what, what), style=style),
-            Text(shorten(visible(k.name), room), style=style),
+        row = duration(k.ns), share(k.share), count(k.count), Text(shorten(k.what, what))
+        name = visible(k.name)
+        if beside:
+            table.add_row(*row, Text(shorten(name, max(8, room - what - 2))))
+            continue
+        one = Table.grid(
+            Column(justify="right", no_wrap=True, width=7),
+            Column(justify="right", no_wrap=True, width=6),
+            Column(justify="right", no_wrap=True, width=calls),
+            Column(no_wrap=True),
+            padding=(0, 2, 0, 0),
         )
-    return table
+        one.add_row(*row)
+        below.add_row(one)
+        below.add_row(Text(f"         {shorten(name, max(8, width - 11))}", style="dim"))
+    return Padding(table if beside else below, (0, 0, 0, 2))
 
 
-def _findings(explanation: Explanation, width: int) -> Iterator[RenderableType]:
-    said = explanation.judgement
+def _findings(explanation: Explanation, said: Judgement, width: int) -> Iterator[RenderableType]:
     several = len(explanation.views) > 1
     yield _heading("Findings")
     if not said.findings:
-        yield _indented(shown.none_found(explanation))
+        yield _indented(shown.none_found(said))
+    told: set[tuple[str, str]] = set()
     for number, finding in enumerate(said.findings, 1):
-        head = Text(f"{number}. {shown.finding_head(finding, several)}", style="bold")
-        yield _indented(head)
+        yield _labelled(f"{number}.", shown.finding_head(finding, several), 2, "bold")
         yield _indented(visible(finding.sentence), 5)
+        # The same cause on another rank has the same next step: once is enough.
+        steps = [s for s in finding.next_step if (finding.id, s) not in told]
+        told.update((finding.id, s) for s in steps)
         rows = [("costs", shown.bound(finding))]
         rows += [("why", visible(why)) for why in finding.why]
-        rows += [("next", visible(step)) for step in finding.next_step]
+        rows += [("next", visible(step)) for step in steps]
         rows.append(("confidence", f"{finding.confidence:.2f}"))
         yield _labels(rows, 5)
     if said.silenced:
         names = ", ".join(dict.fromkeys(f"{visible(f.title)} ({f.id})" for f in said.silenced))
-        yield _indented(Text(f"explained by the above: {names}", style="dim"))
+        yield _labelled("explained by the above:", names, 2)
 
 
-def _clear(explanation: Explanation, width: int) -> Iterator[RenderableType]:
-    if not explanation.judgement.clear:
-        return
-    several = len(explanation.views) > 1
-    yield _heading("Ruled out")
-    for clear in explanation.judgement.clear:
-        rank = f" (rank {clear.rank})" if several and clear.rank is not None else ""
-        yield _labelled(f"{clear.id}{rank}:", visible(clear.why), 2)
+def _clear(explanation: Explanation, said: Judgement, width: int) -> Iterator[RenderableType]:
+    lines = shown.cleared(explanation, said.clear)
+    if lines:
+        yield _heading("Ruled out")
+    for cause, why in lines:
+        yield _labelled(f"{cause}:", why, 2)
 
 
-def _abstained(explanation: Explanation, width: int) -> Iterator[RenderableType]:
-    said = shown.abstained(explanation, explanation.judgement.abstentions)
-    if not said:
-        return
-    yield _heading("Not measured")
-    for cause, missing, supply in said:
+def _abstained(explanation: Explanation, said: Judgement, width: int) -> Iterator[RenderableType]:
+    lines = shown.abstained(explanation, said.abstentions)
+    if lines:
+        yield _heading("Not measured")
+    for cause, missing, supply in lines:
         yield _labelled(f"{cause}:", f"missing {missing}; {supply}", 2)
 
 
-def _health(explanation: Explanation, width: int) -> Iterator[RenderableType]:
+def _health(explanation: Explanation, said: Judgement, width: int) -> Iterator[RenderableType]:
     health = explanation.run.health
     yield _heading("Evidence")
     lost = f"{count(health.lost)} lost" if health.losses else "none lost"
@@ -331,7 +340,7 @@ def _health(explanation: Explanation, width: int) -> Iterator[RenderableType]:
 
 
 Detail = Callable[[Explanation, View, int], Iterator[RenderableType]]
-Section = Callable[[Explanation, int], Iterator[RenderableType]]
+Section = Callable[[Explanation, Judgement, int], Iterator[RenderableType]]
 
 _DETAILS: tuple[Detail, ...] = (_laps, _ledgers)
 """What is shown of each rank, in order."""
