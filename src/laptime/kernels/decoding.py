@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from laptime.kernels import table_attention, table_comm
+from laptime.kernels import table_attention, table_comm, table_xla
 from laptime.kernels.demangle import Parts, split
 from laptime.kernels.names import UNKNOWN, KernelName
 from laptime.kernels.operations import COMM_OPERATIONS
 from laptime.kernels.reading import NOTHING, Reading
 from laptime.kernels.rules import Rule
-from laptime.kernels.table import BY_BASE, BY_PATH
+from laptime.kernels.table import BY_BASE, BY_FUSION, BY_PATH
 
 # A trace of a large job has a few thousand distinct names.
 _CACHE_NAMES = 65536
@@ -26,7 +26,11 @@ def decode(name: str) -> KernelName:
     parts = split(name)
     rule = find_rule(parts)
     if rule is None:
+        # A collective's name may hold the words of a fusion: it is asked first.
         operation = table_comm.loose(parts) or UNKNOWN
+        if operation == UNKNOWN:
+            rule = _fusion(parts)
+    if rule is None:
         return KernelName(name, operation=operation, comm=operation in COMM_OPERATIONS)
     seen = _read(rule, parts)
     operation = seen.operation or rule.operation
@@ -53,6 +57,10 @@ def find_rule(parts: Parts) -> Rule | None:
     if "::" not in path:
         return BY_BASE.find(path)
     return BY_PATH.find(path) or BY_BASE.find(path[path.rindex("::") + 2 :])
+
+
+def _fusion(parts: Parts) -> Rule | None:
+    return BY_FUSION.find(parts.path) if table_xla.asked(parts.path) else None
 
 
 def _read(rule: Rule, parts: Parts) -> Reading:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 # Rules look at the function and the first template arguments: the rest repeats them.
 _HEAD_CHARS = 900
-_MANGLED_CHARS = 600
+_MANGLED_CHARS = 480
 
 _BUILTIN = {
     "v": "void", "w": "wchar_t", "b": "bool", "c": "char", "a": "signed char",

@@ -130,5 +130,23 @@ LIBRARIES: dict[str, str] = {
 }
 
 DTYPES = frozenset(
-    ["fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "fp6", "fp4", "int64", "int32", "int16", "int8", "uint8", "int4", "bool", "complex64", "complex128"]
+    [
+        "fp64",
+        "fp32",
+        "tf32",
+        "bf16",
+        "fp16",
+        "fp8",
+        "fp6",
+        "fp4",
+        "int64",
+        "int32",
+        "int16",
+        "int8",
+        "uint8",
+        "int4",
+        "bool",
+        "complex64",
+        "complex128",
+    ]
 )

@@ -17,6 +17,7 @@ from laptime.kernels import (
     table_torch,
     table_training,
     table_triton,
+    table_xla,
 )
 from laptime.kernels.rules import Rule, Table
 
@@ -36,3 +37,4 @@ BASE_RULES: tuple[Rule, ...] = tuple(rule for _, base in _FAMILIES for rule in b
 
 BY_PATH = Table(PATH_RULES)
 BY_BASE = Table(BASE_RULES)
+BY_FUSION = Table(table_xla.BASE)

@@ -26,11 +26,21 @@ def direction(parts: Parts) -> Reading:
 
 
 _PRIM = (
-    ("sort", "sort"), ("merge_oddeven", "sort"), ("onesweep", "sort"), ("histogram", "reduce"),
-    ("reduce_by_key", "reduce"), ("run_length", "reduce"), ("scan", "scan"),
-    ("partition", "index"), ("select", "index"), ("unique", "sort"), ("reduce", "reduce"),
-    ("transform", "elementwise"), ("lookback", "scan"), ("batch_memcpy", "copy"),
-)  # fmt: skip
+    ("sort", "sort"),
+    ("merge_oddeven", "sort"),
+    ("onesweep", "sort"),
+    ("histogram", "reduce"),
+    ("reduce_by_key", "reduce"),
+    ("run_length", "reduce"),
+    ("scan", "scan"),
+    ("partition", "index"),
+    ("select", "index"),
+    ("unique", "sort"),
+    ("reduce", "reduce"),
+    ("transform", "elementwise"),
+    ("lookback", "scan"),
+    ("batch_memcpy", "copy"),
+)
 
 
 def prim(parts: Parts) -> Reading:
@@ -48,57 +58,100 @@ PATH = (
     Rule(r"ck_tile::(?:\w+::)*kentry\w*", "CK", "unknown", ck_tile),
     Rule(r"ck_tile::", "CK", "unknown", ck_tile),
     Rule(r"ck::(?:\w+::)*\w+", "CK", "unknown", composable),
-    Rule(r"aiter::(?:\w+::)*(?:fmoe|fused_moe|moe_gemm|ck_moe|\w*moe_stage|moe_ck2stages)\w*", "AITER", "gemm",
-         first_word),
-    Rule(r"aiter::(?:\w+::)*(?:moe_sorting|topk_?softmax|grouped_topk|moe_align|biased_grouped|"
-         r"\w*topk_gating|moe_sum|topk_sigmoid|moe_fused_gate|MoeSorting)\w*", "AITER",
-         "moe_routing"),
-    Rule(r"aiter::(?:\w+::)*(?:\w*rms_?norm|\w*layer_?norm|rmsnorm2d|norm)\w*", "AITER", "norm",
-         first_floating),
-    Rule(r"aiter::(?:\w+::)*(?:\w*act_and_mul|\w*silu|\w*gelu|activation)\w*", "AITER",
-         "activation", first_floating),
-    Rule(r"aiter::(?:\w+::)*(?:\w*reshape_and_cache|\w*kv_cache|copy_blocks|swap_blocks)\w*", "AITER",
-         "kv_cache"),
+    Rule(
+        r"aiter::(?:\w+::)*(?:fmoe|fused_moe|moe_gemm|ck_moe|\w*moe_stage|moe_ck2stages)\w*",
+        "AITER",
+        "gemm",
+        first_word,
+    ),
+    Rule(
+        r"aiter::(?:\w+::)*(?:moe_sorting|topk_?softmax|grouped_topk|moe_align|biased_grouped|"
+        r"\w*topk_gating|moe_sum|topk_sigmoid|moe_fused_gate|MoeSorting)\w*",
+        "AITER",
+        "moe_routing",
+    ),
+    Rule(
+        r"aiter::(?:\w+::)*(?:\w*rms_?norm|\w*layer_?norm|rmsnorm2d|norm)\w*",
+        "AITER",
+        "norm",
+        first_floating,
+    ),
+    Rule(
+        r"aiter::(?:\w+::)*(?:\w*act_and_mul|\w*silu|\w*gelu|activation)\w*",
+        "AITER",
+        "activation",
+        first_floating,
+    ),
+    Rule(
+        r"aiter::(?:\w+::)*(?:\w*reshape_and_cache|\w*kv_cache|copy_blocks|swap_blocks)\w*",
+        "AITER",
+        "kv_cache",
+    ),
     Rule(r"aiter::(?:\w+::)*(?:\w*rotary|\w*rope|kn_entry_\w*\d?c_?\w*)\w*", "AITER", "rope"),
-    Rule(r"aiter::(?:\w+::)*\w*(?:gemm|flatmm|wvSplitK|skinny|i8gemm)\w*", "AITER", "gemm",
-         any_word),
+    Rule(
+        r"aiter::(?:\w+::)*\w*(?:gemm|flatmm|wvSplitK|skinny|i8gemm)\w*", "AITER", "gemm", any_word
+    ),
     Rule(r"aiter::(?:\w+::)*(?:\w*quant)\w*", "AITER", "quantize"),
     Rule(r"aiter::(?:\w+::)*(?:\w*sampl|mix_sample|argmax)\w*", "AITER", "sampling"),
-    Rule(r"aiter::(?:\w+::)*\w*(?:elementwise|binary_|unary_|operator_|sigmoid|tanh)\w*", "AITER",
-         "elementwise"),
+    Rule(
+        r"aiter::(?:\w+::)*\w*(?:elementwise|binary_|unary_|operator_|sigmoid|tanh)\w*",
+        "AITER",
+        "elementwise",
+    ),
     Rule(r"aiter::(?:\w+::)*\w*(?:transpose)\w*", "AITER", "transpose"),
     Rule(r"aiter::(?:\w+::)*\w*(?:top_?k)\w*", "AITER", "topk"),
     Rule(r"aiter::", "AITER", "unknown"),
     Rule(r"(?:rocprim|hipcub)::(?:\w+::)*\w+", "rocPRIM", "unknown", prim),
     Rule(r"miopen::", "MIOpen", "unknown"),
     Rule(r"rocblas::", "rocBLAS", "unknown"),
-)  # fmt: skip
+)
 
 BASE = (
     Rule(r"(?:Custom_)?Cijk_A[a-z]+_B[a-z]+_\w+", "Tensile", "gemm", tensile),
     Rule(r"Cijk_\w*(?:PostGSU|_GSU|_GA)\w*", "Tensile", "reduce"),
     Rule(r"Cijk_", "Tensile", "elementwise"),
     Rule(r"igemm_(?:fwd|bwd|wrw)_", "MIOpen", "conv", igemm),
-    Rule(r"(?:miopen|MIOpen|Miopen)?(?:Sp3|Gcn|gcn)Asm\w*|miopenGcnAsm\w*|MIOpenConv\w*|"
-         r"(?:mlo|MLO)_?[cC]onv\w*|gridwise_(?:group_)?convolution\w*|naive_conv_\w+|Conv_Winograd\w*|"
-         r"Im2d?2?[cC]ol\w*|Col2Im\w*|miopen\w*[cC]onv\w*|xdlops_conv\w*|"
-         r"conv(?:1x1|3x3)\w*_\w*(?:fwd|bwd|wrw)\w*", "MIOpen", "conv", direction),
-    Rule(r"MIOpenBatchNormFwd\w*|MIOpenBatchNormActiv\w*Fwd\w*|MIOpen\w*(?:Layer|Group|T5Layer)\w*Norm\w*Fwd\w*",
-         "MIOpen", "norm"),
+    Rule(
+        r"(?:miopen|MIOpen|Miopen)?(?:Sp3|Gcn|gcn)Asm\w*|miopenGcnAsm\w*|MIOpenConv\w*|"
+        r"(?:mlo|MLO)_?[cC]onv\w*|gridwise_(?:group_)?convolution\w*|naive_conv_\w+|Conv_Winograd\w*|"
+        r"Im2d?2?[cC]ol\w*|Col2Im\w*|miopen\w*[cC]onv\w*|xdlops_conv\w*|"
+        r"conv(?:1x1|3x3)\w*_\w*(?:fwd|bwd|wrw)\w*",
+        "MIOpen",
+        "conv",
+        direction,
+    ),
+    Rule(
+        r"MIOpenBatchNormFwd\w*|MIOpenBatchNormActiv\w*Fwd\w*|MIOpen\w*(?:Layer|Group|T5Layer)\w*Norm\w*Fwd\w*",
+        "MIOpen",
+        "norm",
+    ),
     Rule(r"MIOpenBatchNorm(?:Activ\w*)?Bwd\w*|MIOpen\w*Norm\w*Bwd\w*", "MIOpen", "norm_backward"),
     Rule(r"mlo[pP]ooling\w*|MIOpenPooling\w*|mloPoolingG\w*", "MIOpen", "pooling"),
     Rule(r"MIOpenSoftmax\w*|[sS]oftmaxForward\b|SoftmaxBackward\b", "MIOpen", "softmax"),
     Rule(r"MIOpenNeuron\w*|MIOpenActive\w*", "MIOpen", "activation"),
     Rule(r"MIOpenDropout\w*", "MIOpen", "dropout"),
     Rule(r"SubTensorOpWithScalar\w*", "MIOpen", "fill"),
-    Rule(r"SubTensorOpWithCast\w*|SubTensorOpWithSubTensor\w*|SubTensorOpWithTransform\w*", "MIOpen", "copy"),
+    Rule(
+        r"SubTensorOpWithCast\w*|SubTensorOpWithSubTensor\w*|SubTensorOpWithTransform\w*",
+        "MIOpen",
+        "copy",
+    ),
     Rule(r"Op\d?dTensor\w*|OpTensor(?:Fwd|Leading)\w*", "MIOpen", "elementwise"),
-    Rule(r"batched_transpose_\d+x\d+\w*|transpose_(?:CNHW2NCHW|NCHW2CNHW|NCHW2Vec|packed_MN2NM)\w*|"
-         r"general_\d+d_reorder\w*", "MIOpen", "transpose"),
+    Rule(
+        r"batched_transpose_\d+x\d+\w*|transpose_(?:CNHW2NCHW|NCHW2CNHW|NCHW2Vec|packed_MN2NM)\w*|"
+        r"general_\d+d_reorder\w*",
+        "MIOpen",
+        "transpose",
+    ),
     Rule(r"(?:LSTM|GRU|RNN)(?:Fwd|Bwd|Hid)\w*", "MIOpen", "rnn"),
     Rule(r"fmoe_\w+", "AITER", "gemm", first_word),
-    Rule(r"wv_?[sS]plitK\w*|LLGemm\w*|LLMM1\w*|wvSplitKQ\w*|bf16gemm_\w+|f8_block_scale\w*gemm\w*|"
-         r"flatmm_\w+", "AITER", "gemm", any_word),
+    Rule(
+        r"wv_?[sS]plitK\w*|LLGemm\w*|LLMM1\w*|wvSplitKQ\w*|bf16gemm_\w+|f8_block_scale\w*gemm\w*|"
+        r"flatmm_\w+",
+        "AITER",
+        "gemm",
+        any_word,
+    ),
     Rule(r"rocblas_(?:\w*gemv\w*)|gemv[nt]c?_\w*kernel\w*", "rocBLAS", "gemv", first_floating),
     Rule(r"rocblas_\w*(?:gemm)\w*", "rocBLAS", "gemm", first_floating),
     Rule(r"rocblas_\w*(?:dot|nrm2|asum|reduction)\w*", "rocBLAS", "reduce", first_floating),
@@ -106,10 +159,12 @@ BASE = (
     Rule(r"rocblas_\w*(?:scal|axpy|copy|geam)\w*", "rocBLAS", "elementwise", first_floating),
     Rule(r"rocblas_\w+", "rocBLAS", "unknown"),
     Rule(r"hipblaslt\w*", "hipBLASLt", "unknown"),
-    Rule(r"(?:fft|bluestein|transpose|sbcc|sbrc|sbrr|sbcr)_(?:rtc|fwd|back|inv)_\w+", "rocFFT", "fft"),
+    Rule(
+        r"(?:fft|bluestein|transpose|sbcc|sbrc|sbrr|sbcr)_(?:rtc|fwd|back|inv)_\w+", "rocFFT", "fft"
+    ),
     Rule(r"__amd_rocclr_(?:copy|blit)\w*", "ROCm runtime", "copy"),
     Rule(r"__amd_rocclr_fill\w*", "ROCm runtime", "fill"),
     Rule(r"Copy(?:HostToDevice|DeviceToHost|DeviceToDevice)\b", "ROCm runtime", "copy"),
     Rule(r"FillBuffer\b", "ROCm runtime", "fill"),
     Rule(r"DeviceRadixSort\w*|onesweep_\w+", "rocPRIM", "sort", first_type),
-)  # fmt: skip
+)

@@ -95,42 +95,82 @@ PATH = (
         flash,
     ),
     Rule(_FLASH_NS + r"prepare_varlen_num_blocks\w*", "FlashAttention", "setup"),
-    Rule(_FLASH_NS + r"\w*(?:splitkv|mla|attn|sparse)\w*", "FlashAttention", "attention",
-         direction),
+    Rule(
+        _FLASH_NS + r"\w*(?:splitkv|mla|attn|sparse)\w*", "FlashAttention", "attention", direction
+    ),
     Rule(r"(?:\w+::)*(?:get_mla_metadata\w*|smxx::get_\w*metadata\w*)", "FlashAttention", "setup"),
-    Rule(r"(?:sm90|sm100|smxx)::(?:\w+::)*(?:flash_\w+|\w*mla\w*|\w*sparse_attn\w*)",
-         "FlashAttention", "attention", direction),
-    Rule(r"flashinfer::(?:\w+::)*\w*(?:BatchPrefill|BatchDecode|SinglePrefill|SingleDecode|"
-         r"PrefillWith|DecodeWith|PersistentVariableLengthMergeStates|MergeState|"
-         r"VariableLengthMerge|Attention|BatchMLA|MLA|POD|Cascade)\w*", "FlashInfer", "attention",
-         first_floating),
-    Rule(r"vllm::(?:\w+::)*(?:paged_attention|merge_attn_states|cutlass_mla)\w*", "vLLM",
-         "attention", first_floating),
-    Rule(r"(?:xformers|gemm_kernels|PyTorchMemEffAttention)::(?:\w+::)*\w*(?:attention|fmha)\w*",
-         "xFormers", "attention", direction),
-    Rule(r"(?:tensorrt_llm|xqa|mha)::(?:\w+::)*\w*(?:attention|mha|xqa|mmha)\w*", "TensorRT-LLM",
-         "attention", direction),
-    Rule(r"aiter::(?:\w+::)*(?:fmha_bwd|fmha_v3_bwd|mha_bwd|\w*fmha_\w*bwd|bwd_)\w*", "AITER",
-         "attention_backward", direction),
-    Rule(r"aiter::(?:\w+::)*(?:fmha|mla_|pa_|paged_attention|mha_|\w*attention|flash_|f8_fmha)\w*",
-         "AITER", "attention", direction),
-)  # fmt: skip
+    Rule(
+        r"(?:sm90|sm100|smxx)::(?:\w+::)*(?:flash_\w+|\w*mla\w*|\w*sparse_attn\w*)",
+        "FlashAttention",
+        "attention",
+        direction,
+    ),
+    Rule(
+        r"flashinfer::(?:\w+::)*\w*(?:BatchPrefill|BatchDecode|SinglePrefill|SingleDecode|"
+        r"PrefillWith|DecodeWith|PersistentVariableLengthMergeStates|MergeState|"
+        r"VariableLengthMerge|Attention|BatchMLA|MLA|POD|Cascade)\w*",
+        "FlashInfer",
+        "attention",
+        first_floating,
+    ),
+    Rule(
+        r"vllm::(?:\w+::)*(?:paged_attention|merge_attn_states|cutlass_mla)\w*",
+        "vLLM",
+        "attention",
+        first_floating,
+    ),
+    Rule(
+        r"(?:xformers|gemm_kernels|PyTorchMemEffAttention)::(?:\w+::)*\w*(?:attention|fmha)\w*",
+        "xFormers",
+        "attention",
+        direction,
+    ),
+    Rule(
+        r"(?:tensorrt_llm|xqa|mha)::(?:\w+::)*\w*(?:attention|mha|xqa|mmha)\w*",
+        "TensorRT-LLM",
+        "attention",
+        direction,
+    ),
+    Rule(
+        r"aiter::(?:\w+::)*(?:fmha_bwd|fmha_v3_bwd|mha_bwd|\w*fmha_\w*bwd|bwd_)\w*",
+        "AITER",
+        "attention_backward",
+        direction,
+    ),
+    Rule(
+        r"aiter::(?:\w+::)*(?:fmha|mla_|pa_|paged_attention|mha_|\w*attention|flash_|f8_fmha)\w*",
+        "AITER",
+        "attention",
+        direction,
+    ),
+)
 
 BASE = (
     Rule(r"flash_(?:fwd|bwd)\w*", "FlashAttention", "attention", flash),
     Rule(r"fmha_cutlass[FB]\w*", "xFormers", "attention", fmha_cutlass),
-    Rule(r"fmhaSm\d+\w*|fmha_v2_\w+|fmhaReduction\w*", "TensorRT-LLM", "attention",
-         fmha_trtllm),
-    Rule(r"kernel_mha|masked_multihead_attention_kernel|mmha_\w+", "TensorRT-LLM", "attention",
-         direction),
+    Rule(r"fmhaSm\d+\w*|fmha_v2_\w+|fmhaReduction\w*", "TensorRT-LLM", "attention", fmha_trtllm),
+    Rule(
+        r"kernel_mha|masked_multihead_attention_kernel|mmha_\w+",
+        "TensorRT-LLM",
+        "attention",
+        direction,
+    ),
     Rule(r"fmha_(?:fprop|dgrad)\w*", "FlashAttention", "attention", flash),
     Rule(r"attention_kernel(?:_backward)?_batched(?:_impl)?", "xFormers", "attention", direction),
-    Rule(r"FlashAttn(?:Fwd|Bwd)\w*|FlashAttention(?:Forward|Backward)\w*", "FlashAttention",
-         "attention", direction),
+    Rule(
+        r"FlashAttn(?:Fwd|Bwd)\w*|FlashAttention(?:Forward|Backward)\w*",
+        "FlashAttention",
+        "attention",
+        direction,
+    ),
     Rule(r"kernel_cutlass_\w*[Ff]lash_?[Aa]tt\w*", "FlashAttention", "attention", direction),
-    Rule(r"Batch(?:Prefill|Decode)With\w+|Single(?:Prefill|Decode)With\w+|"
-         r"PersistentVariableLengthMerge\w*|MergeStates?Kernel", "FlashInfer", "attention",
-         first_floating),
+    Rule(
+        r"Batch(?:Prefill|Decode)With\w+|Single(?:Prefill|Decode)With\w+|"
+        r"PersistentVariableLengthMerge\w*|MergeStates?Kernel",
+        "FlashInfer",
+        "attention",
+        first_floating,
+    ),
     # ROCm paged attention of vLLM.
     Rule(r"paged_attention_\w+", "vLLM", "attention", first_floating),
     Rule(r"single_query_cached_kv_attention_kernel", "vLLM", "attention", first_floating),
@@ -138,19 +178,38 @@ BASE = (
     Rule(r"attn_fwd\w*$", "AOTriton", "attention"),
     Rule(r"bwd_(?:kernel_(?:dk_dv|dq|fuse)|preprocess)\w*$", "AOTriton", "attention_backward"),
     Rule(r"fmha_(?:fwd|bwd)_(?:hd|d)\d+\w*", "AITER", "attention", direction),
-    Rule(r"mla_(?:a8w8|a16w16|a16w8|pfl|dec|stage|fwd|bwd|reduce)\w*|pa_(?:bf16|fp16|a16w\w*|fp8)\w*|"
-         r"mla_reduce_v1|kn_mla_\w+", "AITER", "attention", direction),
+    Rule(
+        r"mla_(?:a8w8|a16w16|a16w8|pfl|dec|stage|fwd|bwd|reduce)\w*|pa_(?:bf16|fp16|a16w\w*|fp8)\w*|"
+        r"mla_reduce_v1|kn_mla_\w+",
+        "AITER",
+        "attention",
+        direction,
+    ),
     # Triton attention of vLLM, SGLang, xFormers and the tutorials.
-    Rule(r"kernel_unified_attention_[23]d|reduce_segments|kernel_paged_attention_2d", "vLLM",
-         "attention"),
-    Rule(r"_fwd_grouped_kernel_stage1|_fwd_kernel_stage[12]|_decode_grouped_att_m_fwd_kernel|"
-         r"_decode_att_m_fwd_kernel|_fwd_kernel_flash_decode\w*", "SGLang", "attention"),
-    Rule(r"_attn_fwd\w*|_flash_attn_fwd\w*|_fwd_attention\w*|flash_attn_fwd\w*", "Triton",
-         "attention"),
-    Rule(r"_attn_bwd\w*|_flash_attn_bwd\w*|_bwd_preprocess_do_o_dot|_bwd_kernel_(?:one_col|dkdv|dq)\w*|"
-         r"flash_attn_bwd\w*", "Triton", "attention_backward"),
+    Rule(
+        r"kernel_unified_attention_[23]d|reduce_segments|kernel_paged_attention_2d",
+        "vLLM",
+        "attention",
+    ),
+    Rule(
+        r"_fwd_grouped_kernel_stage1|_fwd_kernel_stage[12]|_decode_grouped_att_m_fwd_kernel|"
+        r"_decode_att_m_fwd_kernel|_fwd_kernel_flash_decode\w*",
+        "SGLang",
+        "attention",
+    ),
+    Rule(
+        r"_attn_fwd\w*|_flash_attn_fwd\w*|_fwd_attention\w*|flash_attn_fwd\w*",
+        "Triton",
+        "attention",
+    ),
+    Rule(
+        r"_attn_bwd\w*|_flash_attn_bwd\w*|_bwd_preprocess_do_o_dot|_bwd_kernel_(?:one_col|dkdv|dq)\w*|"
+        r"flash_attn_bwd\w*",
+        "Triton",
+        "attention_backward",
+    ),
     Rule(r"(?:parallel|naive)_nsa_(?:fwd|bwd)\w*", "Triton", "attention", direction),
-)  # fmt: skip
+)
 
 _WRAPPED = re.compile(
     r"flash::|FlashAttn|FlashAttention|fmha::|Sm\d+Fmha|Fmha(?:Fwd|Bwd)|hstu::|MLA|Mla"

@@ -25,9 +25,17 @@ _WHAT = {
     "SendRecv": "send_recv",
 }  # fmt: skip
 _DTYPES = (
-    ("bfloat16", "bf16"), ("bf16", "bf16"), ("half", "fp16"), ("f16", "fp16"), ("double", "fp64"),
-    ("f64", "fp64"), ("f8e4m3", "fp8"), ("f8e5m2", "fp8"), ("float", "fp32"), ("f32", "fp32"),
-)  # fmt: skip
+    ("bfloat16", "bf16"),
+    ("bf16", "bf16"),
+    ("half", "fp16"),
+    ("f16", "fp16"),
+    ("double", "fp64"),
+    ("f64", "fp64"),
+    ("f8e4m3", "fp8"),
+    ("f8e5m2", "fp8"),
+    ("float", "fp32"),
+    ("f32", "fp32"),
+)
 _REDUCTION = re.compile(r"_(?:Sum|Prod|Min|Max|MinMax|PreMulSum|SumPostDiv)_(?!int8_t|i8|u8)")
 
 
@@ -44,7 +52,9 @@ def nccl(parts: Parts) -> Reading:
 
 PATH = (
     # DeepEP and its copies: dispatch and combine in three transports.
-    Rule(r"(?:\w+::)*deep_ep::(?:\w+::)*(?:clean_low_latency_buffer|barrier)\b", "DeepEP", "barrier"),
+    Rule(
+        r"(?:\w+::)*deep_ep::(?:\w+::)*(?:clean_low_latency_buffer|barrier)\b", "DeepEP", "barrier"
+    ),
     Rule(
         r"(?:\w+::)*deep_ep::(?:\w+::)*(?:cached_)?notify_(?:dispatch|combine)\b",
         "DeepEP",
@@ -52,7 +62,9 @@ PATH = (
     ),
     Rule(r"(?:\w+::)*deep_ep::(?:\w+::)*(?:dispatch|combine)(?:\b|_)", "DeepEP", "all_to_all"),
     Rule(r"(?:\w+::)*deep_ep::layout::get_dispatch_layout\b", "DeepEP", "moe_routing"),
-    Rule(r"(?:\w+::)*deep_ep::(?:intranode|internode|internode_ll|hybrid)::", "DeepEP", "collective"),
+    Rule(
+        r"(?:\w+::)*deep_ep::(?:intranode|internode|internode_ll|hybrid)::", "DeepEP", "collective"
+    ),
     Rule(
         r"(?:intranode|internode|internode_ll)::(?:cached_)?(?:notify_)?(?:dispatch|combine)\b",
         "DeepEP",
@@ -80,13 +92,17 @@ PATH = (
     Rule(r"mscclpp::(?:\w+::)*\w*allreduce\w*", "mscclpp", "all_reduce"),
     Rule(r"mscclpp::(?:\w+::)*\w*allgather\w*", "mscclpp", "all_gather"),
     Rule(r"mscclpp::", "mscclpp", "collective"),
-    Rule(r"aiter::(?:\w+::)*(?:\w*all_?reduce\w*|cross_device_reduce\w*)", "AITER", "all_reduce",
-         first_floating),
+    Rule(
+        r"aiter::(?:\w+::)*(?:\w*all_?reduce\w*|cross_device_reduce\w*)",
+        "AITER",
+        "all_reduce",
+        first_floating,
+    ),
     Rule(r"aiter::(?:\w+::)*(?:\w*reduce_?scatter\w*)", "AITER", "reduce_scatter", first_floating),
     Rule(r"aiter::(?:\w+::)*(?:\w*all_?gather\w*)", "AITER", "all_gather", first_floating),
     Rule(r"(?:\w+::)*cross_device_reduce_[12]stage\w*", "vLLM", "all_reduce", first_floating),
     Rule(r"transformer_engine::(?:\w+::)*userbuffers\w*", "Transformer Engine", "collective"),
-)  # fmt: skip
+)
 
 BASE = (
     Rule(r"msccl(?:Kernel|::)\w*", "RCCL", "collective"),
@@ -102,37 +118,57 @@ BASE = (
     Rule(r"nvshmem\w*?broadcast", "NVSHMEM", "broadcast"),
     Rule(r"nvshmem\w*?reduce", "NVSHMEM", "all_reduce"),
     Rule(r"nvshmem\w*?(?:put|get|signal|wait|_p\b|_g\b)", "NVSHMEM", "send_recv"),
-    Rule(r"(?:\w+_)?nvshmem\w*", "NVSHMEM", "collective"),
-    Rule(r"all_to_all_vdev\w*|allToAllV(?:_2d)?|exchangeSplitAndOffset\w*", "symmetric memory",
-         "all_to_all"),
+    Rule(r"nvshmem\w*", "NVSHMEM", "collective"),
+    Rule(
+        r"all_to_all_vdev\w*|allToAllV(?:_2d)?|exchangeSplitAndOffset\w*",
+        "symmetric memory",
+        "all_to_all",
+    ),
     # PyTorch symmetric memory.
-    Rule(r"(?:multimem_)?(?:one|two)_shot_all_reduce\w*", "symmetric memory", "all_reduce",
-         first_floating),
+    Rule(
+        r"(?:multimem_)?(?:one|two)_shot_all_reduce\w*",
+        "symmetric memory",
+        "all_reduce",
+        first_floating,
+    ),
     Rule(r"multimem_all_reduce\w*", "symmetric memory", "all_reduce", first_floating),
     Rule(r"multimem_all_gather\w*", "symmetric memory", "all_gather"),
-    Rule(r"multimem_reduce_scatter\w*|reduce_scatter_lastdim\w*", "symmetric memory",
-         "reduce_scatter", first_floating),
-    Rule(r"(?:barrier|put_signal|wait_signal|stream_write_value\w*|signal_all)_kernel",
-         "symmetric memory", "barrier"),
-    Rule(r"(?:two|one)ShotAllReduceKernel|intra_node_(?:two|one)_shot\w*", "symmetric memory",
-         "all_reduce"),
+    Rule(
+        r"multimem_reduce_scatter\w*|reduce_scatter_lastdim\w*",
+        "symmetric memory",
+        "reduce_scatter",
+        first_floating,
+    ),
+    Rule(
+        r"(?:barrier|put_signal|wait_signal|stream_write_value\w*|signal_all)_kernel",
+        "symmetric memory",
+        "barrier",
+    ),
+    Rule(
+        r"(?:two|one)ShotAllReduceKernel|intra_node_(?:two|one)_shot\w*",
+        "symmetric memory",
+        "all_reduce",
+    ),
     # Custom all-reduce of the serving engines.
     Rule(r"cross_device_reduce_[12]stage\w*", "vLLM", "all_reduce", first_floating),
     Rule(r"allreduce_prototype\w*|quickreduce\w*", "vLLM", "all_reduce"),
-    Rule(r"userbuffers_fp16_sum\w*|userbuffers_\w*(?:rsag|all_?reduce)\w*", "Transformer Engine",
-         "all_reduce"),
+    Rule(
+        r"userbuffers_fp16_sum\w*|userbuffers_\w*(?:rsag|all_?reduce)\w*",
+        "Transformer Engine",
+        "all_reduce",
+    ),
     Rule(r"userbuffers_\w*(?:_rs|reducescatter)\w*", "Transformer Engine", "reduce_scatter"),
     Rule(r"userbuffers_\w*(?:_ag|allgather)\w*", "Transformer Engine", "all_gather"),
     Rule(r"kuserbuffers_\w*(?:send|recv|push|pull)\w*", "Transformer Engine", "send_recv"),
     Rule(r"Ep(?:Dispatch|Combine)\w*Kernel\w*", "unknown", "all_to_all"),
-)  # fmt: skip
+)
 
 # The kind of communication in a name that no rule knows: the library stays unknown.
 LOOSE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"all_?reduce", re.I), "all_reduce"),
-    (re.compile(r"reduce_?scatter(?!_add)", re.I), "reduce_scatter"),
     (re.compile(r"all_?gather", re.I), "all_gather"),
-    (re.compile(r"all_?to_?all(?!oc)|all2all", re.I), "all_to_all"),
+    (re.compile(r"reduce_?scatter(?!_add)", re.I), "reduce_scatter"),
+    (re.compile(r"(?:^|_)all_?to_?all(?:$|_)|AllToAll|all2all", re.I), "all_to_all"),
     (re.compile(r"nccl|rccl|nvshmem|rocshmem|mscclpp|multimem_", re.I), "collective"),
 )
 

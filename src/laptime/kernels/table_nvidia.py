@@ -56,13 +56,26 @@ def cudnn_fusion(parts: Parts) -> Reading:
 
 
 _THRUST = (
-    ("uninitialized_fill", "fill"), ("__fill", "fill"), ("__tabulate", "fill"), ("Fill", "fill"),
-    ("uninitialized_copy", "copy"), ("merge_sort", "sort"), ("RadixSort", "sort"),
-    ("__unique", "sort"), ("__copy_if", "index"), ("__partition", "index"), ("Scan", "scan"),
-    ("scan", "scan"), ("Reduce", "reduce"), ("__reduce", "reduce"), ("__transform", "elementwise"),
-    ("unary_transform", "elementwise"), ("binary_transform", "elementwise"),
-    ("__gather", "index"), ("__scatter", "scatter"),
-)  # fmt: skip
+    ("uninitialized_fill", "fill"),
+    ("__fill", "fill"),
+    ("__tabulate", "fill"),
+    ("Fill", "fill"),
+    ("uninitialized_copy", "copy"),
+    ("merge_sort", "sort"),
+    ("RadixSort", "sort"),
+    ("__unique", "sort"),
+    ("__copy_if", "index"),
+    ("__partition", "index"),
+    ("Scan", "scan"),
+    ("scan", "scan"),
+    ("Reduce", "reduce"),
+    ("__reduce", "reduce"),
+    ("__transform", "elementwise"),
+    ("unary_transform", "elementwise"),
+    ("binary_transform", "elementwise"),
+    ("__gather", "index"),
+    ("__scatter", "scatter"),
+)
 
 
 def thrust(parts: Parts) -> Reading:
@@ -83,9 +96,14 @@ PATH = (
     # cuDNN, namespaced.
     Rule(r"cask_cudnn\w*::compute\w*Offsets", "cuDNN", "setup"),
     Rule(r"cask_cudnn\w*::(?:\w+::)*(?:xform|repack|transform)\w*", "cuDNN", "transpose"),
-    Rule(r"cudnn::winograd_nonfused::winogradWgrad", "cuDNN", "conv_backward_weight", simt_floating),
+    Rule(
+        r"cudnn::winograd_nonfused::winogradWgrad", "cuDNN", "conv_backward_weight", first_floating
+    ),
     Rule(r"cudnn::winograd_nonfused::", "cuDNN", "conv", first_floating),
     Rule(r"cudnn::winograd::", "cuDNN", "conv", first_floating),
+    # The engines of version 7 and before multiply on ordinary units.
+    Rule(r"cudnn::(?:\w+::)*dgrad_engine", "cuDNN", "conv_backward_data", simt_floating),
+    Rule(r"cudnn::(?:\w+::)*wgrad_alg0_engine", "cuDNN", "conv_backward_weight", simt_floating),
     Rule(r"cudnn::(?:\w+::)*(?:dgrad|dgrad2d)\w*", "cuDNN", "conv_backward_data", first_floating),
     Rule(
         r"cudnn::(?:\w+::)*(?:wgrad|wgrad2d|reduce_wgrad)\w*",
@@ -112,24 +130,39 @@ PATH = (
         "norm_backward",
         first_floating,
     ),
-    Rule(r"cudnn::(?:\w+::)*(?:nchwToNhwc|nhwcToNchw|nchwToFold|foldedNhwc\w*|nhwcAddPadding|"
-         r"tensorTransform|transpose_readWrite|nchw\w+2\w+|\w*transpose)\w*",
-         "cuDNN", "transpose", first_floating),
-    Rule(r"cudnn::(?:\w+::)*(?:pooling|max_?pool|avg_?pool)\w*", "cuDNN", "pooling", first_floating),
+    Rule(
+        r"cudnn::(?:\w+::)*(?:nchwToNhwc|nhwcToNchw|nchwToFold|foldedNhwc\w*|nhwcAddPadding|"
+        r"tensorTransform|transpose_readWrite|nchw\w+2\w+|\w*transpose)\w*",
+        "cuDNN",
+        "transpose",
+        first_floating,
+    ),
+    Rule(
+        r"cudnn::(?:\w+::)*(?:pooling|max_?pool|avg_?pool)\w*", "cuDNN", "pooling", first_floating
+    ),
     Rule(r"cudnn::(?:\w+::)*softmax\w*", "cuDNN", "softmax", first_floating),
     Rule(r"cudnn::(?:\w+::)*(?:activation_[fb]w)\w*", "cuDNN", "activation", first_floating),
-    Rule(r"cudnn::(?:\w+::)*(?:scalePackedTensor|op_generic_tensor|op_tensor|add_tensor|scale_)\w*",
-         "cuDNN", "elementwise", first_floating),
+    Rule(
+        r"cudnn::(?:\w+::)*(?:scalePackedTensor|op_generic_tensor|op_tensor|add_tensor|scale_)\w*",
+        "cuDNN",
+        "elementwise",
+        first_floating,
+    ),
     Rule(r"cudnn::(?:\w+::)*setTensor\w*", "cuDNN", "fill", first_floating),
     Rule(r"cudnn::(?:\w+::)*reduce(?!_wgrad)\w*", "cuDNN", "reduce", first_floating),
-    Rule(r"cudnn::fusion::(?:\w*dot_do_o|\w*convert_dq|\w*_bwd|\w*bprop)\w*", "cuDNN",
-         "attention_backward", first_floating),
+    Rule(
+        r"cudnn::fusion::(?:\w*dot_do_o|\w*convert_dq|\w*_bwd|\w*bprop)\w*",
+        "cuDNN",
+        "attention_backward",
+        first_floating,
+    ),
     Rule(r"cudnn::(?:\w+::)*(?:ctc)\w*", "cuDNN", "loss", first_floating),
     Rule(r"cudnn::(?:\w+::)*(?:rnn|lstm|gru|persist\w*rnn)\w*", "cuDNN", "rnn", first_floating),
     # CUB and Thrust, under whichever namespace they were wrapped.
     Rule(_CUB + r"Device(?:Segmented)?(?:RadixSort|MergeSort|Sort)\w*", "CUB", "sort", first_type),
     Rule(_CUB + r"DeviceScan\w*", "CUB", "scan"),
-    Rule(_CUB + r"DeviceCompactInit\w*|" + _CUB + r"Device(?:Select|Partition)\w*", "CUB", "index"),
+    Rule(_CUB + r"DeviceCompactInit\w*", "CUB", "setup"),
+    Rule(_CUB + r"Device(?:Select|Partition)\w*", "CUB", "index"),
     Rule(_CUB + r"DeviceUniqueByKey\w*", "CUB", "sort"),
     Rule(_CUB + r"Device(?:Segmented|FixedSizeSegmented)?Reduce\w*", "CUB", "reduce"),
     Rule(_CUB + r"DeviceRunLengthEncode\w*|" + _CUB + r"DeviceRle\w*", "CUB", "reduce"),
@@ -138,7 +171,7 @@ PATH = (
     Rule(_CUB + r"(?:DeviceBatchMemcpy|BatchMemcpy)\w*", "CUB", "copy"),
     Rule(_CUB + r"DeviceTopK\w*", "CUB", "topk"),
     Rule(r"(?:\w+::)*thrust::(?:\w+::)*\w+", "Thrust", "unknown", thrust),
-)  # fmt: skip
+)
 
 BASE = (
     Rule(r"nvjet_", "cuBLAS", "gemm", nvjet),
@@ -158,57 +191,119 @@ BASE = (
         classic,
     ),
     Rule(r"cutlass(?:3x)?_", "CUTLASS", "unknown", cutlass_name),
-    Rule(r"cublas\w*[gG]emv|gemv(?:2T|2N|NSP|x)?\w*[kK]ernel|gemv(?:2T|2N|NSP)\w*", "cuBLAS", "gemv",
-         simt_floating),
-    Rule(r"dot_kernel|reduce_1Block_kernel|asum_kernel|nrm2_kernel|iamax_kernel", "cuBLAS", "reduce",
-         first_floating),
+    Rule(
+        r"cublas\w*[gG]emv|gemv(?:2T|2N|NSP|x)?\w*[kK]ernel|gemv(?:2T|2N|NSP)\w*",
+        "cuBLAS",
+        "gemv",
+        simt_floating,
+    ),
+    Rule(
+        r"dot_kernel|reduce_1Block_kernel|asum_kernel|nrm2_kernel|iamax_kernel",
+        "cuBLAS",
+        "reduce",
+        first_floating,
+    ),
     Rule(r"splitKreduce_kernel|cublasSplitK\w*", "cuBLAS", "reduce"),
-    Rule(r"gemmSN_(?:NN|TN|NT|TT)_kernel|gemmk1_kernel|gemm_kernel2x2_core|gemm_kernel\dx\d\w*",
-         "cuBLAS", "gemm", simt_floating),
-    Rule(r"(?:[sdcz])gemm_largek_lds64|(?:[sdhcz])gemm_\d+x\d+x\d+_[NT]{2}\w*|"
-         r"[sdcz]gemm_(?:nn|nt|tn|tt)\b", "cuBLAS", "gemm"),
+    Rule(
+        r"gemmSN_(?:NN|TN|NT|TT)_kernel|gemmk1_kernel|gemm_kernel2x2_core|gemm_kernel\dx\d\w*",
+        "cuBLAS",
+        "gemm",
+        simt_floating,
+    ),
+    Rule(
+        r"(?:[sdcz])gemm_largek_lds64|(?:[sdhcz])gemm_\d+x\d+x\d+_[NT]{2}\w*|"
+        r"[sdcz]gemm_(?:nn|nt|tn|tt)\b",
+        "cuBLAS",
+        "gemm",
+    ),
     Rule(r"cublasLt\w*|cublas\w*", "cuBLAS", "unknown"),
-    Rule(r"axpy_kernel_val|scal_kernel_val|copy_kernel_val", "cuBLAS", "elementwise",
-         first_floating),
+    Rule(
+        r"axpy_kernel_val|scal_kernel_val|copy_kernel_val", "cuBLAS", "elementwise", first_floating
+    ),
     Rule(r"trsm_\w+|trsv_\w+|batch_trsm\w*", "cuBLAS", "solver"),
     # cuDNN without a namespace (version 7 and before).
     Rule(r"cudnn_generated_", "cuDNN", "unknown", cudnn_fusion),
     Rule(r"implicit_convolve_\w*gemm|explicit_convolve_\w*gemm", "cuDNN", "conv", simt_floating),
-    Rule(r"convolve_common_engine\w*|im2col4d_kernel|conv2d_(?:grouped_direct|c1_k1)\w*|"
-         r"generateWinogradTilesKernel|winograd3x3Kernel|cudnn_winograd\w*", "cuDNN", "conv",
-         first_floating),
-    Rule(r"dgrad(?:2d)?_(?:alg\d\w*|engine|grouped_direct\w*|c1_k1\w*)", "cuDNN", "conv_backward_data",
-         first_floating),
-    Rule(r"wgrad(?:2d)?_(?:alg\d\w*|engine|grouped_direct\w*|c1_k1\w*)", "cuDNN", "conv_backward_weight",
-         first_floating),
+    Rule(
+        r"convolve_common_engine\w*|im2col4d_kernel|conv2d_(?:grouped_direct|c1_k1)\w*|"
+        r"generateWinogradTilesKernel|winograd3x3Kernel|cudnn_winograd\w*",
+        "cuDNN",
+        "conv",
+        first_floating,
+    ),
+    Rule(r"dgrad_engine", "cuDNN", "conv_backward_data", simt_floating),
+    Rule(r"wgrad_alg0_engine", "cuDNN", "conv_backward_weight", simt_floating),
+    Rule(
+        r"dgrad(?:2d)?_(?:alg\d\w*|engine|grouped_direct\w*|c1_k1\w*)",
+        "cuDNN",
+        "conv_backward_data",
+        first_floating,
+    ),
+    Rule(
+        r"wgrad(?:2d)?_(?:alg\d\w*|engine|grouped_direct\w*|c1_k1\w*)",
+        "cuDNN",
+        "conv_backward_weight",
+        first_floating,
+    ),
     Rule(r"fft2d_(?:r2c|c2r)_\d+x\d+", "cuDNN", "fft"),
-    Rule(r"nchwToNhwcKernel|nhwcToNchwKernel|nchwAddPaddingKernel|nhwcAddPaddingKernel|"
-         r"transpose_readWrite_alignment_kernel|nchwToFoldedNhwcKernel", "cuDNN", "transpose",
-         first_floating),
+    Rule(
+        r"nchwToNhwcKernel|nhwcToNchwKernel|nchwAddPaddingKernel|nhwcAddPaddingKernel|"
+        r"transpose_readWrite_alignment_kernel|nchwToFoldedNhwcKernel",
+        "cuDNN",
+        "transpose",
+        first_floating,
+    ),
     Rule(r"bn_fw_\w+|batchnorm_fwtr\w*|batchnorm_fwinfer\w*", "cuDNN", "norm", first_floating),
     Rule(r"bn_bw_\w+|batchnorm_bwtr\w*", "cuDNN", "norm_backward", first_floating),
     Rule(r"pooling_(?:fw|bw)_\w+", "cuDNN", "pooling", first_floating),
     Rule(r"softmax_(?:fw|bw)_kernel\w*", "cuDNN", "softmax", first_floating),
     Rule(r"activation_(?:fw|bw)_\w+", "cuDNN", "activation", first_floating),
-    Rule(r"op_generic_tensor_kernel|op_tensor\w*|scalePackedTensor_kernel|OpTensorKernel\w*|"
-         r"add_tensor_kernel_v\d", "cuDNN", "elementwise", first_floating),
-    Rule(r"LSTM_elementWise_\w*|GRU_elementWise_\w*|elemWiseRNNcell|elementWiseRNN\w*|"
-         r"RNN_(?:block|warp)\w*Persist\w*|persistRNN\w*|RNN_\w*persist\w*", "cuDNN", "rnn",
-         first_floating),
+    Rule(
+        r"op_generic_tensor_kernel|op_tensor\w*|scalePackedTensor_kernel|OpTensorKernel\w*|"
+        r"add_tensor_kernel_v\d",
+        "cuDNN",
+        "elementwise",
+        first_floating,
+    ),
+    Rule(
+        r"LSTM_elementWise_\w*|GRU_elementWise_\w*|elemWiseRNNcell|elementWiseRNN\w*|"
+        r"RNN_(?:block|warp)\w*Persist\w*|persistRNN\w*|RNN_\w*persist\w*",
+        "cuDNN",
+        "rnn",
+        first_floating,
+    ),
     # The other libraries.
     Rule(r"magma_[sdczh]gemm\w*", "MAGMA", "gemm"),
-    Rule(r"magma\w*|[sdcz](?:getrf|potrf|getf2|trsm|trtri|laswp|geqr)\w*_(?:kernel|batched)\w*",
-         "MAGMA", "solver"),
-    Rule(r"(?:regular|vector|composite_2way|multi_bluestein|bluestein)_fft\w*|"
-         r"(?:multi_dim|dpRadix|spRadix|dpVector|spVector|sp?RealComplex)\w*|"
-         r"postprocess(?:C2C)?_kernel|preprocessC2C_kernel", "cuFFT", "fft"),
-    Rule(r"\w*cusparse\w*|csrmm?v?_\w+|coo(?:sr|mm|spmv)\w*|spmm_\w+kernel|csr2\w+_kernel", "cuSPARSE",
-         "sparse"),
-    Rule(r"getrf_\w+|potrf_\w+|geqrf_\w+|syevj?_\w+|gesvdj?_\w+|sytrd\w*|larf\w*|lu_\w+_kernel|"
-         r"cusolver\w*", "cuSOLVER", "solver"),
-    Rule(r"(?:curand_)?gen(?:erate)?_(?:sequenced|sobol\d*|philox\w*|unordered\w*)|generate_seed_\w+|"
-         r"curand\w*", "cuRAND", "random"),
+    Rule(
+        r"magma\w*|[sdcz](?:getrf|potrf|getf2|trsm|trtri|laswp|geqr)\w*_(?:kernel|batched)\w*",
+        "MAGMA",
+        "solver",
+    ),
+    Rule(
+        r"(?:regular|vector|composite_2way|multi_bluestein|bluestein)_fft\w*|"
+        r"(?:multi_dim|dpRadix|spRadix|dpVector|spVector|sp?RealComplex)\w*|"
+        r"postprocess(?:C2C)?_kernel|preprocessC2C_kernel",
+        "cuFFT",
+        "fft",
+    ),
+    Rule(
+        r"\w*cusparse\w*|csrmm?v?_\w+|coo(?:sr|mm|spmv)\w*|spmm_\w+kernel|csr2\w+_kernel",
+        "cuSPARSE",
+        "sparse",
+    ),
+    Rule(
+        r"getrf_\w+|potrf_\w+|geqrf_\w+|syevj?_\w+|gesvdj?_\w+|sytrd\w*|larf\w*|lu_\w+_kernel|"
+        r"cusolver\w*",
+        "cuSOLVER",
+        "solver",
+    ),
+    Rule(
+        r"(?:curand_)?gen(?:erate)?_(?:sequenced|sobol\d*|philox\w*|unordered\w*)|generate_seed_\w+|"
+        r"curand\w*",
+        "cuRAND",
+        "random",
+    ),
     # Rows of copies and sets that some readers keep among kernels.
     Rule(r"Memcpy\b|\[CUDA memcpy|memcpy32_post|CUDAmemcpy\w*", "driver", "copy"),
     Rule(r"Memset\b|\[CUDA memset", "driver", "fill"),
-)  # fmt: skip
+)

@@ -89,120 +89,242 @@ _TRT = r"(?:tensorrt_llm|moe::dev|batchedGemm|trtllm)::(?:\w+::)*"
 PATH = (
     *_engine(r"(?:\w*fused_?add_?)?\w*(?:rms_?norm|layer_?norm|qk_norm|RMSNorm)\w*", "norm"),
     *_engine(r"\w*(?:rotary|[rR]ope)\w*", "rope"),
-    *_engine(r"\w*(?:reshape_and_cache|copy_blocks|swap_blocks|concat_and_cache|gather_\w*cache|"
-             r"kv_?cache|indexer_k_\w+|cp_gather\w*|store_cache|transfer_kernel\w*)\w*", "kv_cache"),
+    *_engine(
+        r"\w*(?:reshape_and_cache|copy_blocks|swap_blocks|concat_and_cache|gather_\w*cache|"
+        r"kv_?cache|indexer_k_\w+|cp_gather\w*|store_cache|transfer_kernel\w*)\w*",
+        "kv_cache",
+    ),
     *_engine(r"\w*(?:dequantize|dequant)\w*", "dequantize"),
     *_engine(r"\w*(?:act_and_mul|activation_kernel|silu|gelu|swiglu)(?!\w*quant)\w*", "activation"),
     *_engine(r"\w*(?:quant)\w*", "quantize"),
-    *_engine(r"\w*(?:moe_align|moe_sum|topk_?[gG]at\w*|topkGating\w*|topk_?[sS]oftmax|moeTopK|"
-             r"moeSoftmax|moe_fused_gate|grouped_topk|count_and_sort|dsv4HashTopk|"
-             r"topk_?[sS]igmoid|shuffle_rows|permute|sgl_moe|"
-             r"expandInput|finalizeMoe|router_gemm_output)\w*", "moe_routing"),
-    *_engine(r"\w*(?:apply_repetition|sampl|speculative|verify_tree|build_tree|top_?p)\w*",
-             "sampling"),
+    *_engine(
+        r"\w*(?:moe_align|moe_sum|topk_?[gG]at\w*|topkGating\w*|topk_?[sS]oftmax|moeTopK|"
+        r"moeSoftmax|moe_fused_gate|grouped_topk|count_and_sort|dsv4HashTopk|"
+        r"topk_?[sS]igmoid|shuffle_rows|permute|sgl_moe|"
+        r"expandInput|finalizeMoe|router_gemm_output)\w*",
+        "moe_routing",
+    ),
+    *_engine(
+        r"\w*(?:apply_repetition|sampl|speculative|verify_tree|build_tree|top_?p)\w*", "sampling"
+    ),
     *_engine(r"\w*(?:gemm|Gemm|GEMM|marlin|Marlin|gemv|skinny|mmq|mul_mat|wvSplitK)\w*", "gemm"),
     *_engine(r"\w*(?:topk|top_k)\w*", "topk"),
     *_engine(r"\w*(?:selective_scan|causal_conv1d)\w*", "ssm"),
     Rule(r"vllm::", "vLLM", "unknown"),
     Rule(r"(?:sglang|sgl_hip|sgl_kernel|sgl)::", "SGLang", "unknown"),
-    Rule(r"flashinfer::norm::|flashinfer::(?:\w+::)*\w*(?:RMSNorm|LayerNorm|rmsnorm)\w*", "FlashInfer",
-         "norm", first_floating),
-    Rule(r"flashinfer::(?:\w+::)*\w*(?:Rotary|Rope|RoPE)\w*", "FlashInfer", "rope",
-         first_floating),
-    Rule(r"flashinfer::sampling::|flashinfer::(?:\w+::)*\w*(?:Sampling|TopPRenorm|TopKRenorm|"
-         r"TopKMask|ChainSpeculative)\w*", "FlashInfer", "sampling", first_floating),
-    Rule(r"flashinfer::activation::|flashinfer::(?:\w+::)*act_and_mul\w*", "FlashInfer",
-         "activation", first_floating),
-    Rule(r"flashinfer::(?:\w+::)*(?:AppendPagedKV|\w*PagedKVCache\w*|\w*append_paged)\w*",
-         "FlashInfer", "kv_cache", first_floating),
+    Rule(
+        r"flashinfer::norm::|flashinfer::(?:\w+::)*\w*(?:RMSNorm|LayerNorm|rmsnorm)\w*",
+        "FlashInfer",
+        "norm",
+        first_floating,
+    ),
+    Rule(r"flashinfer::(?:\w+::)*\w*(?:Rotary|Rope|RoPE)\w*", "FlashInfer", "rope", first_floating),
+    Rule(
+        r"flashinfer::sampling::|flashinfer::(?:\w+::)*\w*(?:Sampling|TopPRenorm|TopKRenorm|"
+        r"TopKMask|ChainSpeculative)\w*",
+        "FlashInfer",
+        "sampling",
+        first_floating,
+    ),
+    Rule(
+        r"flashinfer::activation::|flashinfer::(?:\w+::)*act_and_mul\w*",
+        "FlashInfer",
+        "activation",
+        first_floating,
+    ),
+    Rule(
+        r"flashinfer::(?:\w+::)*(?:AppendPagedKV|\w*PagedKVCache\w*|\w*append_paged)\w*",
+        "FlashInfer",
+        "kv_cache",
+        first_floating,
+    ),
     Rule(r"flashinfer::(?:\w+::)*\w*(?:[qQ]uant)\w*", "FlashInfer", "quantize", first_floating),
     Rule(r"flashinfer::(?:\w+::)*\w*(?:gemm|Gemm|bmm)\w*", "FlashInfer", "gemm"),
     Rule(r"flashinfer::(?:\w+::)*\w*(?:RadixTopK|topk|TopK)\w*", "FlashInfer", "topk"),
     Rule(r"flashinfer::", "FlashInfer", "unknown"),
-    Rule(_TRT + r"(?:finalize|routing|activation|permute)::\w*(?:activation)\w*", "TensorRT-LLM",
-         "activation"),
-    Rule(_TRT + r"\w*(?:routing|finalize|expandInput|permute|ExpertPrefixSum|BuildExpert|"
-         r"buildExpertMaps|deepseek_v3_topk|topk_kernel|moeTopK|customMoeRouting|mergeExpert|"
-         r"computeStrides|computeExpert)\w*", "TensorRT-LLM", "moe_routing"),
-    Rule(_TRT + r"\w*(?:doActivation|doGatedActivation|activation)\w*", "TensorRT-LLM",
-         "activation", first_floating),
-    Rule(_TRT + r"\w*(?:quantize|[qQ]uant|block_scale_interleave|scale_1x128|convertDeepSeek)\w*",
-         "TensorRT-LLM", "quantize"),
+    Rule(
+        _TRT + r"(?:finalize|routing|activation|permute)::\w*(?:activation)\w*",
+        "TensorRT-LLM",
+        "activation",
+    ),
+    Rule(
+        _TRT + r"\w*(?:routing|finalize|expandInput|permute|ExpertPrefixSum|BuildExpert|"
+        r"buildExpertMaps|deepseek_v3_topk|topk_kernel|moeTopK|customMoeRouting|mergeExpert|"
+        r"computeStrides|computeExpert)\w*",
+        "TensorRT-LLM",
+        "moe_routing",
+    ),
+    Rule(
+        _TRT + r"\w*(?:doActivation|doGatedActivation|activation)\w*",
+        "TensorRT-LLM",
+        "activation",
+        first_floating,
+    ),
+    Rule(
+        _TRT + r"\w*(?:quantize|[qQ]uant|block_scale_interleave|scale_1x128|convertDeepSeek)\w*",
+        "TensorRT-LLM",
+        "quantize",
+    ),
     Rule(_TRT + r"\w*(?:[nN]orm)\w*", "TensorRT-LLM", "norm", first_floating),
     Rule(_TRT + r"\w*(?:[rR]ope|[rR]otary)\w*", "TensorRT-LLM", "rope", first_floating),
-    Rule(_TRT + r"\w*(?:gemm|Gemm|fpA_intB|weight_only)\w*", "TensorRT-LLM", "gemm", first_floating),
+    Rule(
+        _TRT + r"\w*(?:gemm|Gemm|fpA_intB|weight_only)\w*", "TensorRT-LLM", "gemm", first_floating
+    ),
     Rule(_TRT + r"\w*(?:gemv)\w*", "TensorRT-LLM", "gemv", first_floating),
     Rule(_TRT + r"\w*(?:[tT]op_?[kK]|[sS]ampl|[bB]eam)\w*", "TensorRT-LLM", "sampling"),
     Rule(r"(?:tensorrt_llm|moe::dev)::", "TensorRT-LLM", "unknown"),
     Rule(r"deep_gemm::", "DeepGEMM", "gemm", deep_gemm),
-    Rule(r"(?:marlin|marlin_moe_wna16|marlin_\w+|machete|gptq_marlin)::(?:\w+::)*"
-         r"(?:gptq_marlin_repack|awq_marlin_repack|\w*repack|permute_cols|prepack)\w*", "GPTQ/AWQ",
-         "transpose"),
-    Rule(r"(?:marlin|marlin_moe_wna16|marlin_\w+|machete|gptq_marlin)::", "GPTQ/AWQ", "gemm",
-         first_floating),
+    Rule(
+        r"(?:marlin|marlin_moe_wna16|marlin_\w+|machete|gptq_marlin)::(?:\w+::)*"
+        r"(?:gptq_marlin_repack|awq_marlin_repack|\w*repack|permute_cols|prepack)\w*",
+        "GPTQ/AWQ",
+        "transpose",
+    ),
+    Rule(
+        r"(?:marlin|marlin_moe_wna16|marlin_\w+|machete|gptq_marlin)::",
+        "GPTQ/AWQ",
+        "gemm",
+        first_floating,
+    ),
     Rule(r"(?:gptq|awq|exllama\w*)::(?:\w+::)*\w*(?:gemm|matmul|q4)\w*", "GPTQ/AWQ", "gemm"),
     Rule(r"(?:gptq|awq)::(?:\w+::)*\w*(?:dequant|reconstruct)\w*", "GPTQ/AWQ", "dequantize"),
-)  # fmt: skip
+)
 
 BASE = (
     Rule(r"kernel_cutlass_\w*", "CUTLASS", "unknown", cute_dsl),
-    Rule(r"sm(?:90|100|120)_(?:m_grouped_)?(?:fp8|bf16|tf32|fp4)_\w*(?:gemm|mqa_logits|bmk|bhr)\w*|"
-         r"fp8_gemm_kernel(?:_swapAB)?\b", "DeepGEMM", "gemm", deep_gemm),
-    Rule(r"(?:transpose_fp32|transpose_and_pack_fp32\w*|pack_fp32_into_ue8m0)\b", "DeepGEMM",
-         "transpose"),
-    Rule(r"(?:bmm|gemm)_(?:Mx)?(?:Bfloat16|E4m3|E2m1|Fp16|MxE4m3|MxE2m1|Fp32)_\w+", "TensorRT-LLM",
-         "gemm", trtllm_gemm),
+    Rule(
+        r"sm(?:90|100|120)_(?:m_grouped_)?(?:fp8|bf16|tf32|fp4)_\w*(?:gemm|mqa_logits|bmk|bhr)\w*|"
+        r"fp8_gemm_kernel(?:_swapAB)?\b",
+        "DeepGEMM",
+        "gemm",
+        deep_gemm,
+    ),
+    Rule(
+        r"(?:transpose_fp32|transpose_and_pack_fp32\w*|pack_fp32_into_ue8m0)\b",
+        "DeepGEMM",
+        "transpose",
+    ),
+    Rule(
+        r"(?:bmm|gemm)_(?:Mx)?(?:Bfloat16|E4m3|E2m1|Fp16|MxE4m3|MxE2m1|Fp32)_\w+",
+        "TensorRT-LLM",
+        "gemm",
+        trtllm_gemm,
+    ),
     Rule(r"routingIndices\w+|routingMain\w*|routingCustom\w*", "TensorRT-LLM", "moe_routing"),
     Rule(r"fused_a_gemm_kernel|router_gemm_kernel\w*|dsv3_\w*gemm\w*", "TensorRT-LLM", "gemm"),
     # Mixture of experts.
-    Rule(r"fused_moe_kernel\w*|_?fused_moe_(?:kernel|lora)\w*|invoke_fused_moe\w*", "vLLM", "gemm",
-         first_word),
-    Rule(r"(?:topkGatingSoftmax|topkGating|moeSoftmax|moeTopK|topk_softmax|topkGatingSigmoid)\w*|"
-         r"moe_align_block_size\w*|count_and_sort_expert_tokens\w*|moe_sum_\w*kernel|"
-         r"moe_sum_reduce\w*|moe_fused_gate\w*|grouped_topk\w*|_?(?:ep|moe)_(?:scatter|gather)\w*|"
-         r"_fwd_kernel_ep_(?:scatter|gather)\w*|shuffleRows\w*|expandInputRows\w*|finalizeMoe\w*|"
-         r"compute_(?:seg_indptr|src2dst|problem_sizes|expert_offsets|arg_sorts)\w*|"
-         r"(?:pre|post)_reorder_\w*kernel|_count_expert_\w+|count_expert_\w+|"
-         r"_?(?:un)?permute_kernel\w*|moe_permute\w*|moe_unpermute\w*|_sort_chunks_by_\w*|"
-         r"_row_id_map_pass_\w*|_make_chunk_sort_map\w*", "vLLM", "moe_routing"),
+    Rule(
+        r"fused_moe_kernel\w*|_?fused_moe_(?:kernel|lora)\w*|invoke_fused_moe\w*",
+        "vLLM",
+        "gemm",
+        first_word,
+    ),
+    Rule(
+        r"(?:topkGatingSoftmax|topkGating|moeSoftmax|moeTopK|topk_softmax|topkGatingSigmoid)\w*|"
+        r"moe_align_block_size\w*|count_and_sort_expert_tokens\w*|moe_sum_\w*kernel|"
+        r"moe_sum_reduce\w*|moe_fused_gate\w*|grouped_topk\w*|_?(?:ep|moe)_(?:scatter|gather)\w*|"
+        r"_fwd_kernel_ep_(?:scatter|gather)\w*|shuffleRows\w*|expandInputRows\w*|finalizeMoe\w*|"
+        r"compute_(?:seg_indptr|src2dst|problem_sizes|expert_offsets|arg_sorts)\w*|"
+        r"(?:pre|post)_reorder_\w*kernel|_count_expert_\w+|count_expert_\w+|"
+        r"_?(?:un)?permute_kernel\w*|moe_permute\w*|moe_unpermute\w*|_sort_chunks_by_\w*|"
+        r"_row_id_map_pass_\w*|_make_chunk_sort_map\w*",
+        "vLLM",
+        "moe_routing",
+    ),
     # Normalisation, activation, rotary embedding, cache.
-    Rule(r"fused_add_rms_norm\w*|rms_norm_kernel\w*|rms_norm_\w*quant\w*|FusedAddRMSNormKernel|"
-         r"RMSNormKernel|GemmaRMSNorm\w*", "vLLM", "norm", first_floating),
-    Rule(r"(?:batched_)?rotary_embedding_kernel\w*|apply_rotary_\w*|mrope_kernel\w*", "vLLM", "rope",
-         first_floating),
+    Rule(
+        r"fused_add_rms_norm\w*|rms_norm_kernel\w*|rms_norm_\w*quant\w*|FusedAddRMSNormKernel|"
+        r"RMSNormKernel|GemmaRMSNorm\w*",
+        "vLLM",
+        "norm",
+        first_floating,
+    ),
+    Rule(
+        r"(?:batched_)?rotary_embedding_kernel\w*|apply_rotary_\w*|mrope_kernel\w*",
+        "vLLM",
+        "rope",
+        first_floating,
+    ),
     Rule(r"BatchQKApplyRotary\w*", "FlashInfer", "rope", first_floating),
-    Rule(r"act_and_mul_kernel\w*|silu_and_mul\w*|gelu_and_mul\w*", "vLLM", "activation", first_floating),
-    Rule(r"reshape_and_cache\w*|copy_blocks_kernel\w*|concat_and_cache_\w+|gather_cache\w*|"
-         r"_?reshape_and_cache_kernel\w*", "vLLM", "kv_cache", first_floating),
-    Rule(r"store_kv_?cache\w*|set_mla_kv_buffer\w*|set_kv_buffer\w*|create_flashinfer_kv_indices\w*|"
-         r"_copy_page_indices_kernel|get_num_kv_splits\w*|write_req_to_token_pool\w*|"
-         r"alloc_(?:extend|decode)_kernel|create_flashmla_kv\w*|copy_all_layer_kv_cache\w*|"
-         r"_set_k_and_s_triton_kernel|_get_k_and_s_\w+|transfer_kernel_impl", "SGLang",
-         "kv_cache"),
-    Rule(r"resolve_future_token_ids\w*|clamp_position\w*|compute_position_kernel", "SGLang",
-         "elementwise"),
+    Rule(
+        r"act_and_mul_kernel\w*|silu_and_mul\w*|gelu_and_mul\w*",
+        "vLLM",
+        "activation",
+        first_floating,
+    ),
+    Rule(
+        r"reshape_and_cache\w*|copy_blocks_kernel\w*|concat_and_cache_\w+|gather_cache\w*|"
+        r"_?reshape_and_cache_kernel\w*",
+        "vLLM",
+        "kv_cache",
+        first_floating,
+    ),
+    Rule(
+        r"store_kv_?cache\w*|set_mla_kv_buffer\w*|set_kv_buffer\w*|create_flashinfer_kv_indices\w*|"
+        r"_copy_page_indices_kernel|get_num_kv_splits\w*|write_req_to_token_pool\w*|"
+        r"alloc_(?:extend|decode)_kernel|create_flashmla_kv\w*|copy_all_layer_kv_cache\w*|"
+        r"_set_k_and_s_triton_kernel|_get_k_and_s_\w+|transfer_kernel_impl",
+        "SGLang",
+        "kv_cache",
+    ),
+    Rule(
+        r"resolve_future_token_ids\w*|clamp_position\w*|compute_position_kernel",
+        "SGLang",
+        "elementwise",
+    ),
     # Quantisation.
-    Rule(r"(?:_?per_token_(?:group_)?quant|dynamic_per_token_scaled|scaled_fp8_quant|scaled_int8_quant|"
-         r"segmented_max_reduction|dynamic_scaled_int8|static_scaled_int8|cvt_fp16_to_fp[48]|"
-         r"_?per_tensor_quant|per_token_quant|_?quantize_\w*fp8|_?quant_fp8|silu_mul_quant|"
-         r"_silu_and_mul_post_quant|_?act_quant|block_quant|sgl_per_token)\w*", "SGLang", "quantize",
-         first_floating),
-    Rule(r"_?w8a8_(?:triton_)?block_\w*(?:matmul|fp8)\w*|_w8a8_block\w*|scaled_mm_kernel\w*|"
-         r"_scaled_mm\w*|_?block_scaled_matmul\w*", "vLLM", "gemm"),
-    Rule(r"(?:gemm_forward_4bit_cuda|gemm_half_q_half|gemm_half_q_half_gptq|awq_gemm_kernel|"
-         r"q4_matmul|VecQuant\dMatMul|Marlin(?:_24|MoE)?\b|fp8_marlin)\w*", "GPTQ/AWQ", "gemm"),
-    Rule(r"(?:dequantize_weights|awq_dequantize_kernel|reconstruct_\w*kernel|reconstruct_gptq)\w*",
-         "GPTQ/AWQ", "dequantize"),
-    Rule(r"(?:gptq_marlin_repack|awq_marlin_repack|shuffle_\w*kernel|permute_cols_kernel)\w*", "GPTQ/AWQ",
-         "transpose"),
+    Rule(
+        r"(?:_?per_token_(?:group_)?quant|dynamic_per_token_scaled|scaled_fp8_quant|scaled_int8_quant|"
+        r"segmented_max_reduction|dynamic_scaled_int8|static_scaled_int8|cvt_fp16_to_fp[48]|"
+        r"_?per_tensor_quant|per_token_quant|_?quantize_\w*fp8|_?quant_fp8|silu_mul_quant|"
+        r"_silu_and_mul_post_quant|_?act_quant|block_quant|sgl_per_token)\w*",
+        "SGLang",
+        "quantize",
+        first_floating,
+    ),
+    Rule(
+        r"_?w8a8_(?:triton_)?block_\w*(?:matmul|fp8)\w*|_w8a8_block\w*|scaled_mm_kernel\w*|"
+        r"_scaled_mm\w*|_?block_scaled_matmul\w*",
+        "vLLM",
+        "gemm",
+    ),
+    Rule(
+        r"(?:gemm_forward_4bit_cuda|gemm_half_q_half|gemm_half_q_half_gptq|awq_gemm_kernel|"
+        r"q4_matmul|VecQuant\dMatMul|Marlin(?:_24|MoE)?\b|fp8_marlin)\w*",
+        "GPTQ/AWQ",
+        "gemm",
+    ),
+    Rule(
+        r"(?:dequantize_weights|awq_dequantize_kernel|reconstruct_\w*kernel|reconstruct_gptq)\w*",
+        "GPTQ/AWQ",
+        "dequantize",
+    ),
+    Rule(
+        r"(?:gptq_marlin_repack|awq_marlin_repack|shuffle_\w*kernel|permute_cols_kernel)\w*",
+        "GPTQ/AWQ",
+        "transpose",
+    ),
     Rule(r"(?:gemv_forward_cuda|gemv_kernel_g\d+|gemvr?_\w*4bit\w*)", "GPTQ/AWQ", "gemv"),
     # LoRA, sampling.
-    Rule(r"_?lora_(?:shrink|expand)_kernel\w*|_?s?gmv_(?:shrink|expand)\w*|_?bgmv_\w+", "vLLM", "gemm"),
-    Rule(r"(?:TopKTopP|TopP|TopK|MinP)?SamplingFromProb\w*|(?:TopP|TopK)Renorm\w*|"
-         r"(?:radix)?TopK(?:Renorm|Mask)\w*", "FlashInfer", "sampling", first_floating),
-    Rule(r"apply_repetition_penalties\w*|rejection_\w*sampl\w*kernel|expand_kernel|"
-         r"sample_recovered_tokens_kernel|_gumbel_sample\w*|_temperature_kernel|"
-         r"eagle_prepare_\w+|build_tree_\w+|VerifyTreeGreedy\w*|verify_tree\w*", "vLLM", "sampling"),
+    Rule(
+        r"_?lora_(?:shrink|expand)_kernel\w*|_?s?gmv_(?:shrink|expand)\w*|_?bgmv_\w+",
+        "vLLM",
+        "gemm",
+    ),
+    Rule(
+        r"(?:TopKTopP|TopP|TopK|MinP)?SamplingFromProb\w*|(?:TopP|TopK)Renorm\w*|"
+        r"(?:radix)?TopK(?:Renorm|Mask)\w*",
+        "FlashInfer",
+        "sampling",
+        first_floating,
+    ),
+    Rule(
+        r"apply_repetition_penalties\w*|rejection_\w*sampl\w*kernel|expand_kernel|"
+        r"sample_recovered_tokens_kernel|_gumbel_sample\w*|_temperature_kernel|"
+        r"eagle_prepare_\w+|build_tree_\w+|VerifyTreeGreedy\w*|verify_tree\w*",
+        "vLLM",
+        "sampling",
+    ),
     # llama.cpp's matrix kernels inside vLLM.
     Rule(r"mul_mat_(?:vec_)?q\w*|mmq_\w+", "vLLM", "gemm"),
-)  # fmt: skip
+)
