@@ -29,7 +29,20 @@ _HEADER_LIMIT = 1 << 20
 _TRIAL_BYTES = 1 << 12
 # The stubs call these instances; they are classes.
 _ERRORS: tuple[Any, ...] = (zlib_ng.error, isal_zlib.error)
+_LEAST_MEMBER_BYTES = 20
+_MOST_TRIES = 1000
+"""A header by chance is one in 100 MB; data that holds many is made to waste time."""
+_MOST_EMPTY = 10_000
 _DONE, _CUT, _DAMAGED, _AGAIN = range(4)
+_MEMBER, _LOST, _END = range(3)
+_DAMAGE = (
+    "gzip data is damaged; {} stored bytes skipped",
+    "gzip data is damaged; the last {} stored bytes cannot be decoded",
+)
+_TRAILING = (
+    "{} stored bytes between gzip members are not gzip; skipped",
+    "{} bytes after the end of the gzip data are not gzip",
+)
 
 
 @dataclass(frozen=True)
@@ -92,20 +105,28 @@ class GzipText:
     def pieces(self) -> Iterator[bytes]:
         """Text in order, at most ``piece_bytes`` at a time."""
         resume = self._start.state if self._start else None
-        first = True
+        first, empty = True, 0
         while True:
             at, whole = self.position, resume is None
-            if whole and not self._header(first):
-                return
+            if whole:
+                follows = self._header(first)
+                if follows == _LOST and self._resync(_TRAILING):
+                    continue
+                if follows != _MEMBER:
+                    return
             self._crc, self._member_text = 0, 0
             end = yield from self._inflate(resume.copy() if resume is not None else None)
             resume, first = None, False
             if end == _AGAIN:
                 self._again(at)
             elif end == _DAMAGED:
-                if not self._resync():
+                if not self._resync(_DAMAGE):
                     return
             elif end == _CUT or not self._trailer(whole):
+                return
+            empty = 0 if self._member_text else empty + 1
+            if empty > _MOST_EMPTY:
+                self._lose(f"stopped after {empty} gzip members without text", self._text)
                 return
 
     def _again(self, at: int) -> None:
@@ -125,26 +146,26 @@ class GzipText:
             self._buffer += got
         return True
 
-    def _header(self, first: bool) -> bool:
-        """Step over a member's header; False where no member follows."""
+    def _header(self, first: bool) -> int:
+        """Step over a member's header; says what was found instead, if it was none.
+
+        Zeros after the last member are allowed; other bytes between or after members are not.
+        """
+        while not first and self._fill(1) and self._buffer[0] == 0:
+            self._buffer = self._buffer.lstrip(b"\0")
         if not self._fill(1):
-            return False
-        whole = self._fill(10)
-        if not first and self._buffer[0] == 0:
-            self._padding()
-            return False
-        if not whole and MAGIC.startswith(self._buffer[:3]):
+            return _END
+        if not self._fill(10) and MAGIC.startswith(self._buffer[:3]):
             end = None
         elif self._buffer[:3] != MAGIC or self._buffer[3] & 0xE0:
-            self._trailing()
-            return False
+            return _LOST
         else:
             end = self._header_end()
         if end is None:
             self._lose("gzip data ends inside a member's header (truncated)", self._text)
-            return False
+            return _END
         self._buffer = self._buffer[end:]
-        return True
+        return _MEMBER
 
     def _header_end(self) -> int | None:
         """Length of the header at the start of the buffer; None where it is not whole."""
@@ -164,21 +185,6 @@ class GzipText:
         if flags & 2:
             at += 2
         return at if self._fill(at) else None
-
-    def _padding(self) -> None:
-        """Zeros after the last member are allowed; what else follows is not."""
-        while not self._buffer.lstrip(b"\0"):
-            self._buffer = b""
-            if not self._fill(1):
-                return
-        self._buffer = self._buffer.lstrip(b"\0")
-        self._trailing()
-
-    def _trailing(self) -> None:
-        count, self._buffer = len(self._buffer), b""
-        while got := self.reader.read(INPUT_BYTES):
-            count += len(got)
-        self._lose(f"{count} bytes after the end of the gzip data are not gzip", self._text)
 
     def _inflate(self, state: Any) -> Generator[bytes, None, int]:
         """Decode one member's data; returns how it ended."""
@@ -230,11 +236,11 @@ class GzipText:
             )
         return True
 
-    def _resync(self) -> bool:
-        """After damage, look for the start of another member; say what was skipped."""
-        at, text = self.position, self._text
+    def _resync(self, reasons: tuple[str, str]) -> bool:
+        """Look for the start of another member; say what was skipped, or that none was found."""
+        at, tries = self.position, 0
         self._buffer = self._buffer[1:]
-        while self._fill(_TRIAL_BYTES) or len(self._buffer) > 18:
+        while self._fill(_TRIAL_BYTES) or len(self._buffer) > _LEAST_MEMBER_BYTES:
             found = self._buffer.find(MAGIC)
             if found < 0:
                 self._buffer = self._buffer[-2:]
@@ -243,15 +249,21 @@ class GzipText:
                 continue
             self._buffer = self._buffer[found:]
             self._fill(_TRIAL_BYTES)
+            tries += 1
+            if tries > _MOST_TRIES:
+                break
             if self._looks_like_member():
-                self._lose(f"gzip data is damaged; {self.position - at} bytes skipped", text)
+                self._lose(reasons[0].format(self.position - at), self._text)
                 return True
             self._buffer = self._buffer[1:]
-        self._lose("gzip data is damaged; nothing after here can be decoded", text)
+        self._buffer = b""
+        while self.reader.read(INPUT_BYTES):
+            pass
+        self._lose(reasons[1].format(self.position - at), self._text)
         return False
 
     def _looks_like_member(self) -> bool:
-        if len(self._buffer) < 18 or self._buffer[3] & 0xE0:
+        if len(self._buffer) < _LEAST_MEMBER_BYTES or self._buffer[3] & 0xE0:
             return False
         end = self._header_end()
         if end is None:

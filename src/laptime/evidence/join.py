@@ -14,7 +14,7 @@ from laptime.model.run import Device, Part, Run, Timeline
 def natural(text: str) -> list[tuple[int, int, str]]:
     """Sort key that puts ``rank2`` before ``rank10``; the text itself settles ties."""
     parts = [(0, int(p), "") if p.isdigit() else (1, 0, p) for p in re.split(r"(\d+)", text) if p]
-    return [*parts, (2, 0, text)]
+    return [*parts, (-1, 0, text)]
 
 
 def joined(parts: Sequence[Part], warnings: Iterable[str] = ()) -> Run:
@@ -23,9 +23,9 @@ def joined(parts: Sequence[Part], warnings: Iterable[str] = ()) -> Run:
     Two timelines that claim one rank are both kept; ids that are taken get ``#2``, ``#3``, ...
     """
     health = merged([part.health for part in parts])
-    health.warnings += [w for w in warnings if w not in health.warnings]
     timelines = sorted((t for part in parts for t in part.timelines), key=_order)
-    health.warnings += _conflicts(timelines)
+    said = [*health.warnings, *warnings, *_conflicts(timelines)]
+    health.warnings = list(dict.fromkeys(said))
     return Run(_with_own_ids(timelines), health, [part.source for part in parts])
 
 

@@ -1,0 +1,197 @@
+"""Formats are found, files and folders become one run, and what is skipped is said."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from laptime.evidence import registry
+from laptime.evidence.format import Match, Progress
+from laptime.evidence.join import joined, natural
+from laptime.evidence.lookalike import looks_like
+from laptime.evidence.registry import identify, open_run
+from laptime.evidence.source import Source
+from laptime.model.errors import UnreadableInput, UsageError
+from laptime.model.health import Health, Loss
+from laptime.model.rows import Rows
+from laptime.model.run import Device, Lane, Part, Timeline
+
+
+def rows() -> Rows:
+    none = np.zeros(0, dtype=np.int64)
+    return Rows(none, none, none, [], none, [], none, none, none)
+
+
+def timeline(
+    source: str, rank: int | None, world: int | None = None, devices: Sequence[str] = ("gpu0",)
+) -> Timeline:
+    return Timeline(
+        id=f"rank{rank}" if rank is not None else source,
+        source=source,
+        rows=rows(),
+        lanes=[Lane(None, None, device=d, stream=7) for d in devices] + [Lane(1, 2)],
+        devices=[Device(d, i, rank=rank) for i, d in enumerate(devices)],
+        origin_ns=0,
+        rank=rank,
+        world_size=world,
+    )
+
+
+@dataclass
+class Toy:
+    """A format of the tests: JSON of one rank."""
+
+    id: str = "toy"
+    title: str = "toy trace"
+
+    def sniff(self, head: bytes, name: str) -> Match:
+        if head.startswith(b'{"toy"'):
+            return Match(1.0, "toy")
+        return Match(0.1 if head.startswith(b"{") else 0.0, "JSON")
+
+    def read(self, source: Source, progress: Progress | None) -> Part:
+        text = b"".join(source.chunks())
+        if progress is not None:
+            progress(source.name, source.read_bytes, source.total_bytes)
+        try:
+            rank = json.loads(text).get("toy")
+        except ValueError:
+            raise UnreadableInput(f"{source.name}: is not whole") from None
+        health = Health(items=1, losses=list(source.losses))
+        return Part(source.name, self.id, [timeline(source.name, rank)], health)
+
+
+@pytest.fixture(autouse=True)
+def only_toy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "formats", lambda: (Toy(),))
+
+
+def toy(path: Path, rank: int | None) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(gzip.compress(json.dumps({"toy": rank}).encode()))
+    return path
+
+
+def test_one_file_with_progress(tmp_path: Path) -> None:
+    path = toy(tmp_path / "a.json.gz", 3)
+    seen: list[tuple[str, int, int | None]] = []
+    run = open_run(str(path), progress=lambda *a: seen.append(a))
+    assert [t.rank for t in run.timelines] == [3]
+    assert run.sources == [str(path)]
+    assert run.health.items == 1
+    assert seen == [(str(path), path.stat().st_size, path.stat().st_size)]
+
+
+def test_folder_reads_one_level_below_in_natural_order(tmp_path: Path) -> None:
+    toy(tmp_path / "n10.json.gz", None)
+    toy(tmp_path / "n9.json.gz", None)
+    toy(tmp_path / "sub" / "r.json.gz", 0)
+    (tmp_path / "sub" / "deep").mkdir()
+    toy(tmp_path / "sub" / "deep" / "x.json.gz", 7)
+    toy(tmp_path / ".hidden.json.gz", 8)
+    (tmp_path / "config.json").write_text('{"lr": 1}')
+    (tmp_path / "notes.txt").write_text("hello")
+    (tmp_path / "broken.json").write_text('{"toy": ')
+    run = open_run(tmp_path)
+    assert [Path(t.source).name for t in run.timelines] == [
+        "r.json.gz",
+        "n9.json.gz",
+        "n10.json.gz",
+    ]
+    said = "\n".join(run.health.warnings)
+    assert "config.json: looks like JSON without trace events" in said
+    assert "notes.txt: looks like plain text" in said
+    assert "broken.json: is not whole" in said
+    assert len(run.health.warnings) == 3
+
+
+def test_folder_without_evidence(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableInput, match="holds no evidence, nor any file"):
+        open_run(tmp_path)
+    (tmp_path / "a.txt").write_text("x")
+    with pytest.raises(UnreadableInput, match=r"holds no evidence; for example .*plain text"):
+        open_run(tmp_path)
+
+
+def test_named_files_must_be_readable(tmp_path: Path) -> None:
+    good = toy(tmp_path / "a.json.gz", 0)
+    bad = tmp_path / "b.json"
+    bad.write_text('{"toy": ')
+    with pytest.raises(UnreadableInput, match=r"b\.json: is not whole"):
+        open_run([good, bad])
+    with pytest.raises(UsageError, match="no such file"):
+        open_run([good, tmp_path / "absent"])
+    with pytest.raises(UsageError, match="no file given"):
+        open_run([])
+    run = open_run([good, good, tmp_path / "a.json.gz"])
+    assert len(run.timelines) == 1
+    assert run.health.warnings == [f"{good}: named twice; read once"]
+
+
+def test_conflicts_are_recorded_and_ids_stay_unique(tmp_path: Path) -> None:
+    a, b = timeline("a", 1, world=4), timeline("b", 1, world=2, devices=("gpu0", "gpu1"))
+    c = timeline("c", None)
+    parts = [Part(t.source, "toy", [t], Health(warnings=["same"])) for t in (c, b, a)]
+    run = joined(parts)
+    assert [t.id for t in run.timelines] == ["rank1", "rank1#2", "c#3"]
+    assert [d.id for d in run.devices] == ["gpu0", "gpu0#2", "gpu1#2", "gpu0#3"]
+    assert [lane.device for lane in run.timelines[1].lanes] == ["gpu0#2", "gpu1#2", None]
+    assert run.health.warnings[0] == "same"
+    assert "rank 1 is claimed by 2 files" in run.health.warnings[1]
+    assert "disagree on the number of ranks (2, 4)" in run.health.warnings[2]
+
+
+def test_missing_ranks_are_said() -> None:
+    parts = [Part(f"f{r}", "toy", [timeline(f"f{r}", r, 4, (f"g{r}",))], Health()) for r in (0, 2)]
+    assert joined(parts).health.warnings == ["2 of 4 ranks have no file: 1, 3"]
+
+
+def test_losses_of_all_parts_are_kept() -> None:
+    parts = [Part(s, "toy", [], Health(items=2, losses=[Loss("x", 1, s)])) for s in "ab"]
+    run = joined(parts)
+    assert (run.health.items, run.health.lost) == (4, 2)
+
+
+def test_natural_order() -> None:
+    names = ["r10", "r9", "r1b", "r1a", "r01", "a"]
+    assert sorted(names, key=natural) == ["a", "r01", "r1a", "r1b", "r9", "r10"]
+
+
+def test_identify() -> None:
+    found = identify(b'{"toy": 1}', "x")
+    assert found is not None
+    assert found[1].confidence == 1.0
+    assert identify(b"text", "x") is None
+
+
+@pytest.mark.parametrize(
+    ("head", "name", "says"),
+    [
+        (b"SQLite format 3\0....", "report.sqlite", "sqlite"),
+        (b"\x01\x02\0", "x.nsys-rep", "Nsight Systems report"),
+        (b"NVR\0", "x.ncu-rep", "Nsight Compute"),
+        (b"\n<!DOCTYPE html><html>", "trace.json", "HTML page"),
+        (b"\x80\x04\x95", "snapshot.pickle", "pickle"),
+        (bytes(4096), "trace.json", "zero bytes"),
+        (b"host:1:1 [0] NCCL INFO Bootstrap", "log", "NCCL log"),
+        (b"version https://git-lfs.github.com/spec/v1", "t.json", "git lfs pull"),
+        (b'{"a": 1}', "t.json", "JSON without trace events"),
+        (b"  \n", "t.json", "white space"),
+        (b"a\0b", "t", "binary data"),
+        (b"hello", "t", "plain text"),
+    ],
+)
+def test_unknown_formats_are_described(tmp_path: Path, head: bytes, name: str, says: str) -> None:
+    assert says in looks_like(head, name)
+
+
+def test_unknown_format_names_what_is_read(tmp_path: Path) -> None:
+    (tmp_path / "t.json").write_text("hello")
+    with pytest.raises(UnreadableInput, match="looks like plain text; laptime reads: toy trace"):
+        open_run(tmp_path / "t.json")
