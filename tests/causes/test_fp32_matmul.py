@@ -42,7 +42,10 @@ def test_whole_time_is_the_bound_where_peaks_are_not_known() -> None:
     found = CAUSE.look(multiplying(device_name="NVIDIA Z999", properties=A100).case())
     assert isinstance(found, Finding)
     assert found.bound_ns == 30 * MS
-    assert "dense peaks of NVIDIA Z999 are not known" in found.formula
+    assert "no dense peaks of NVIDIA Z999 are known" in found.formula
+    assert found.sentence.endswith(
+        "how much of it could go is not known, since no dense peaks of NVIDIA Z999 are known."
+    )
 
 
 def test_volta_has_fp16_only() -> None:

@@ -30,7 +30,7 @@ def test_sentence_states_the_span_and_what_it_left_idle() -> None:
     assert isinstance(found, Finding)
     assert found.sentence == (
         "The loader takes 69.3 of each 175 ms lap and leaves the device idle for 59.3 ms (34 %); "
-        "10.0 ms of it overlap device work already enqueued; it runs in the training process "
+        "the other 10.0 ms overlap device work; it runs in the training process "
         "(num_workers 0)."
     )
     assert found.share == pytest.approx(59.3 / 175)
@@ -67,7 +67,7 @@ def test_a_loader_span_that_overlaps_device_work_is_not_flagged() -> None:
     clear = CAUSE.look(made.case())
     assert isinstance(clear, Clear)
     assert clear.why == (
-        "the loader takes 90.0 of each 100 ms lap and leaves the device idle for 1.0 % of it"
+        "the loader takes 90.0 of each 100 ms lap, and the device is idle for it 1.0 % of the lap"
     )
 
 

@@ -67,7 +67,7 @@ class ExposedCollectives:
         exposed = view.mean_ns(span)
         kinds = _by_kind(view, span)
         named = wording.listed(
-            f"{name} {wording.time(ns)} ({wording.count(number / view.laps)} a lap)"
+            f"{name} {wording.time(ns)} ({wording.count(number / view.laps)}{view.per_lap})"
             for name, ns, number in kinds
         )
         covered = view.mean_ns(view.time_in("compute_with_comm"))
@@ -75,7 +75,7 @@ class ExposedCollectives:
             id=self.id,
             title=self.title,
             sentence=(
-                f"Communication without computation takes {wording.of_lap(exposed, view.lap_ns)} "
+                f"Communication without computation takes {view.of_lap(exposed)} "
                 f"({wording.percent(share)}): {named}; transfer and waiting for late ranks cannot "
                 "be told apart on one rank."
             ),

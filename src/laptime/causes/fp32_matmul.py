@@ -28,6 +28,7 @@ class Reduction:
 
     fraction: float
     formula: str
+    known: bool
 
 
 class Fp32Matmul:
@@ -55,11 +56,11 @@ class Fp32Matmul:
 
     Must not flag
         - ``kineto/tracelens/h100/Qwen``: its products run in bf16 on tensor cores.
-        - ``kineto/tracelens/mi300/Qwen``: the same on matrix cores.
+        - ``kineto/tracelens/b200``: the same on eight B200.
     """
 
     id = "fp32-matmul"
-    title = "fp32 matrix products beside idle tensor cores"
+    title = "fp32 on tensor-core hardware"
     layer = "kernels"
     needs: Sequence[Need] = (Need.GPU_ROWS, Need.DEVICE_PROPERTIES)
     silences: Sequence[str] = ()
@@ -105,25 +106,31 @@ class Fp32Matmul:
         formats = [t for t in TARGETS if t in (spec.matrix_dtypes or ())]
         cut = _reduction(spec, formats)
         bound = round(alone * cut.fraction)
+        could_go = (
+            f"at most {wording.time(bound)} of it could go"
+            if cut.known
+            else f"how much of it could go is not known, since {cut.formula}"
+        )
         names, counts = np.unique(rows.name[kernels], return_counts=True)
         order = np.argsort(-counts, kind="stable")[:5]
         return Finding(
             id=self.id,
             title=self.title,
             sentence=(
-                f"Products and convolutions in fp32 take {wording.of_lap(alone, view.lap_ns)} "
+                f"Products and convolutions in fp32 take {view.of_lap(alone)} "
                 f"({wording.percent(view.share(span))}) on a device whose matrix units take "
-                f"{wording.listed(formats)}; at most {wording.time(bound)} of it could go."
+                f"{wording.listed(formats)}; {could_go}."
             ),
             share=view.share(span),
             bound_ns=bound,
-            formula=f"{wording.time(alone)} of only these kernels {cut.formula}",
+            formula=f"{wording.time(alone)} of only these kernels"
+            + (f" x {cut.formula}" if cut.known else f", all of it: {cut.formula}"),
             device=view.device,
             rank=view.case.timeline.rank,
             events=view.events(kernels),
             why=(
-                f"{wording.counted(len(kernels) / view.laps, 'kernel')} a lap decoded as fp32 "
-                f"without tensor cores",
+                f"{wording.counted(len(kernels) / view.laps, 'kernel')}{view.per_lap} decoded as "
+                "fp32 without tensor cores",
                 f"matrix units: {spec.matrix_source}",
                 *(f"{counts[i]} x {rows.names[int(names[i])][:100]}" for i in order),
             ),
@@ -185,10 +192,11 @@ def _reduction(spec: DeviceSpec, formats: Sequence[str]) -> Reduction:
         if base is not None and peak is not None and peak.value > base.value:
             return Reduction(
                 1 - base.value / peak.value,
-                f"x (1 - {base.value:g} / {peak.value:g} TFLOP/s, fp32 / {target} dense, "
+                f"(1 - {base.value:g} / {peak.value:g} TFLOP/s, fp32 / {target} dense, "
                 f"{peak.kind}, {peak.form_factor}: {peak.source})",
+                True,
             )
-    return Reduction(1.0, f"(all of it: dense peaks of {spec.name or 'this device'} are not known)")
+    return Reduction(1.0, f"no dense peaks of {spec.name or 'this device'} are known", False)
 
 
 CAUSE = Fp32Matmul()

@@ -57,13 +57,11 @@ class Healthy:
                 f"{wording.percent(unattributed)} unattributed",
                 rank,
             )
-        lap = wording.time(view.lap_ns)
-        whole = f"each {lap} lap" if view.laps > 1 else f"the one {lap} lap counted"
         return Finding(
             id=self.id,
             title=self.title,
             sentence=(
-                f"{who} {wording.percent(busy)} of {whole}; "
+                f"{who} {wording.percent(busy)} of {view.lap}; "
                 f"{wording.percent(unattributed)} unattributed, no cause above its limit."
             ),
             share=busy,

@@ -74,9 +74,10 @@ class HostSync:
             if n is not None and not n.startswith("ProfilerStep")
         )
         which = wording.listed(
-            f"{name} {wording.times(n / view.laps)} a lap" for name, n in names.most_common()
+            f"{name} {wording.times(n / view.laps)}{view.per_lap}"
+            for name, n in names.most_common()
         )
-        idle = wording.of_lap(view.mean_ns(span), view.lap_ns)
+        idle = view.of_lap(view.mean_ns(span))
         sentence = (
             f"Blocking calls leave the device idle for {idle} ({wording.percent(share)}): "
             f"{which or 'calls that are not recorded'}"

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from laptime.causes import wording
 from laptime.causes.case import Abstention, Case, Clear, Finding, Need, Outcome
 from laptime.causes.limits import INPUT_SHARE
-from laptime.causes.loader import has_workers, loader_rows
+from laptime.causes.loader import LoaderTime, has_workers, loader_rows, loader_time
 from laptime.causes.needs import abstention
 from laptime.causes.view import DeviceView, device_views, feeding_lanes, lane_rows
-from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
 from laptime.model.rows import Ints
 
@@ -30,7 +29,7 @@ class InputStarvation:
 
     How the gain is predicted
         Bound: taking the loader away shortens a lap by no more than the loader's time in it, and by
-        no more than the device is idle in it: min(loader span, idle), means per counted lap.
+        no more than the device is idle in it: min(loader span, idle), means per lap.
 
     What is not flagged
         A loader's span, however long, that overlaps device work: it costs nothing.
@@ -53,30 +52,28 @@ class InputStarvation:
         if not views:
             return self._cannot_tell(case)
         view = max(views, key=lambda v: v.share(v.time_in("input_wait")))
-        loader = loader_rows(case.timeline.rows)
-        loader = lane_rows(case, loader, feeding_lanes(view))
+        loader = lane_rows(case, loader_rows(case.timeline.rows), feeding_lanes(view))
         wait = view.time_in("input_wait")
-        span = intervals.both(view.rows_span(loader), wait)
         share = view.share(wait)
         if share < INPUT_SHARE.value:
-            taken = wording.of_lap(view.mean_ns(span), view.lap_ns)
-            left = "the owning thread waiting" if view.ledger.cpu else "the device idle"
+            taken = _taken(view, loader_time(view, loader))
+            left = "the owning thread waits" if view.ledger.cpu else "the device is idle for it"
             return Clear(
                 self.id,
-                f"the loader takes {taken} and leaves {left} for {wording.percent(share)} of it",
+                f"the loader takes {taken}, and {left} {wording.percent(share)} of the lap",
                 case.timeline.rank,
             )
-        return self._finding(view, loader, wait, span)
+        return self._finding(view, loader, wait)
 
     def _cannot_tell(self, case: Case) -> Abstention:
         """The ledger could not tell waiting for input from other idle time."""
         lacking = [n for n in (Need.GPU_ROWS, Need.LAUNCH_CALLS) if n not in case.has]
         return abstention(self.id, lacking or [Need.LAUNCH_CALLS], case.timeline.rank)
 
-    def _finding(self, view: DeviceView, loader: Ints, wait: Span, span: Span) -> Finding:
-        share = view.share(wait)
-        span_ns, wait_ns = view.mean_ns(span), view.mean_ns(wait)
-        taken = wording.of_lap(span_ns, view.lap_ns)
+    def _finding(self, view: DeviceView, loader: Ints, wait: Span) -> Finding:
+        share, wait_ns = view.share(wait), view.mean_ns(wait)
+        spent = loader_time(view, loader)
+        taken = _taken(view, spent)
         workers = has_workers(view.case.timeline.rows, loader)
         if view.ledger.cpu:
             bound = wait_ns
@@ -84,18 +81,13 @@ class InputStarvation:
             sentence = f"The loader takes {taken} ({wording.percent(share)}) of the owning thread"
         else:
             idle_ns = view.mean_ns(view.time_in("idle"))
+            span_ns = max(spent.span_ns, wait_ns)
             bound = min(span_ns, idle_ns)
             formula = (
                 "min(loader span per lap, device idle per lap) = "
                 f"min({wording.time(span_ns)}, {wording.time(idle_ns)})"
             )
-            sentence = (
-                f"The loader takes {taken} and leaves the device idle for "
-                f"{wording.time(wait_ns)} ({wording.percent(share)})"
-            )
-            hidden = view.mean_ns(intervals.intersect(span, view.time_in("busy")))
-            if hidden > 0:
-                sentence += f"; {wording.time(hidden)} of it overlap device work already enqueued"
+            sentence = _what_it_left(view, spent, wait_ns, share)
         sentence += {
             False: "; it runs in the training process (num_workers 0)",
             True: "; workers already load (num_workers above 0), and are behind",
@@ -118,6 +110,33 @@ class InputStarvation:
             ),
             next_step=_next_steps(workers),
         )
+
+
+def _taken(view: DeviceView, spent: LoaderTime) -> str:
+    """The loader's span and its host lap ("69.3 of each 175 ms lap")."""
+    return wording.part_of(spent.span_ns, spent.lap_ns, view.whole)
+
+
+def _what_it_left(view: DeviceView, spent: LoaderTime, wait_ns: int, share: float) -> str:
+    """The loader's span in the host's laps, and what of it left the device idle.
+
+    The share is the ledger's, of device windows; where its time reads differently from that in the
+    host's laps, both are given with their lap, so that neither looks like the other.
+    """
+    sentence = (
+        f"The loader takes {_taken(view, spent)} and leaves the device idle for "
+        f"{wording.time(spent.idle_ns)}"
+    )
+    if wording.time(wait_ns) == wording.time(spent.idle_ns):
+        sentence += f" ({wording.percent(share)})"
+    if spent.hidden_ns > 0:
+        sentence += f"; the other {wording.time(spent.hidden_ns)} overlap device work"
+    if wording.time(wait_ns) != wording.time(spent.idle_ns):
+        sentence += (
+            f"; of the device's own windows that is {view.of_lap(wait_ns)} "
+            f"({wording.percent(share)})"
+        )
+    return sentence
 
 
 def _next_steps(workers: bool | None) -> tuple[str, ...]:

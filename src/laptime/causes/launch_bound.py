@@ -88,12 +88,12 @@ class LaunchBound:
         parts = ", ".join(f"{account} {wording.time(ns)}" for account, ns in spent.items() if ns)
         kernel_ns = float(rows.dur_ns[kernels].mean()) if len(kernels) else 0.0
         sentence = (
-            f"The device waits {wording.of_lap(waiting, view.lap_ns)} "
+            f"The device waits {view.of_lap(waiting)} "
             f"({wording.percent(view.share(short))}) for the host to launch: "
             f"{wording.counted(len(length) / view.laps, 'gap')} of mean "
             f"{wording.time(float(length.mean()))} and "
             f"{wording.counted(len(kernels) / view.laps, 'kernel')} "
-            f"of mean {wording.time(kernel_ns)} a lap."
+            f"of mean {wording.time(kernel_ns)}{view.per_lap}."
         )
         why = [f"idle with nothing enqueued, by what the feeding thread does: {parts}"]
         if intervals.total(long):

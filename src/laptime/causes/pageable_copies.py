@@ -86,8 +86,8 @@ class PageableCopies:
             id=self.id,
             title=self.title,
             sentence=(
-                f"Copies from pageable memory ({often} a lap{moved}) hold the host in their calls "
-                f"for {wording.of_lap(view.mean_ns(call_span), view.lap_ns)}; the device copies alone "
+                f"Copies from pageable memory ({often}{view.per_lap}{moved}) hold the host in "
+                f"their calls for {view.of_lap(view.mean_ns(call_span))}; the device copies alone "
                 f"for {wording.time(view.mean_ns(alone))} and is idle in or behind them for "
                 f"{wording.time(view.mean_ns(idle))} "
                 f"({wording.percent(view.share(both))} together)."

@@ -6,61 +6,77 @@ from collections.abc import Sequence
 
 from laptime.causes import wording
 from laptime.causes.case import Case, Finding, Judgement
-from laptime.causes.limits import UNATTRIBUTED_SHARE
+from laptime.causes.launches import launches
+from laptime.causes.limits import HEALTHY_BUSY, LARGER_THAN_FOUND, UNATTRIBUTED_SHARE
 from laptime.causes.view import DeviceView, device_views
+
+WORKING = {"compute", "compute_with_comm", "exposed_copy", "operators"}
+"""Accounts in which something is done; the rest is waiting of some kind."""
 
 
 def verdict(judgement: Judgement, cases: Sequence[Case]) -> str:
     """The first finding, or that the run is healthy, or what cannot be told and why.
 
-    Ends with "incomplete" where more than the budget of time is unattributed.
+    Names the largest account of waiting where it is larger than every finding's share, and ends
+    with "incomplete" where more than the budget of time is unattributed.
     """
     views = [view for case in cases for view in device_views(case)]
     first = judgement.findings[0] if judgement.findings else None
-    if first is None or (first.bound_ns is None and first.share is None):
-        told = _without_cause(views, first)
+    if first is None or first.share is None:
+        told = _without_cause(cases, views, first)
     else:
-        title = "" if first.id == "healthy" else first.title
-        told = wording.sentence_after(title, first.sentence) if title else first.sentence
+        healthy = first.id == "healthy"
+        told = first.sentence if healthy else wording.sentence_after(first.title, first.sentence)
         told = told.rstrip(".") + _elsewhere(first, judgement, len(cases))
+        told += _larger(judgement, views, first.rank)
     return f"{told}{_incomplete(views)}."
 
 
-def _without_cause(views: Sequence[DeviceView], evidence: Finding | None) -> str:
-    """No cause with a cost: what the largest part of the time is, as far as it is known."""
-    suffix = f"; {_joined(evidence)}" if evidence is not None else ""
+def _without_cause(
+    cases: Sequence[Case], views: Sequence[DeviceView], evidence: Finding | None
+) -> str:
+    """No cause with a share: how busy the device was, and what the rest was, as far as known."""
+    but = ""
+    if evidence is not None:
+        but = f"; {evidence.sentence[:1].lower()}{evidence.sentence[1:].rstrip('.')}"
+    if all(v.ledger.cpu for v in views) and any(launches(c).lost for c in cases):
+        return f"Cannot tell what the device did{but}"
     if not views:
-        return f"Cannot tell where the time went: no lap with device or thread time{suffix}"
+        return f"Cannot tell where the time went: no lap with device or thread time{but}"
     view = min(views, key=_worked)
-    accounts = [
-        (view.share(view.time_in(leaf.id)), leaf)
-        for leaf in view.ledger.leaves
-        if leaf.parent != "busy" and leaf.id not in ("operators", "busy")
-    ]
-    what = "Inside operators" if view.ledger.cpu else "Device busy"
-    told = f"{what} {wording.percent(_worked(view))} of {_lap(view)}"
-    share, largest = max(accounts, key=lambda a: a[0], default=(0.0, None))
-    if largest is not None and share > 0:
-        told += (
-            f"; the largest other part is {largest.title.lower()} ({wording.percent(share)}), "
-            "which no cause explains"
-        )
-    return told + suffix
-
-
-def _joined(evidence: Finding) -> str:
-    return evidence.sentence[:1].lower() + evidence.sentence[1:].rstrip(".")
-
-
-def _lap(view: DeviceView) -> str:
-    lap = wording.time(view.lap_ns)
-    if view.case.ledger.laps.source == "window":
-        return f"the {lap} recording"
-    return f"each {lap} lap" if view.laps > 1 else f"the one {lap} lap counted"
+    worked = _worked(view)
+    told = "The owning thread is inside operators" if view.ledger.cpu else "Device busy"
+    told += f" {wording.percent(worked)} of {view.lap}"
+    if worked >= HEALTHY_BUSY.value:
+        return f"{told}, no cause found{but}"
+    share, title = _largest_wait(view)
+    if share > 0:
+        told += f"; most of the rest is {title} ({wording.percent(share)}), which no cause explains"
+    return told + but
 
 
 def _worked(view: DeviceView) -> float:
     return view.share(view.time_in("operators" if view.ledger.cpu else "busy"))
+
+
+def _largest_wait(view: DeviceView) -> tuple[float, str]:
+    """Share and title of the largest account in which nothing is done."""
+    shares = [
+        (view.share(view.time_in(leaf.id)), leaf.title.lower())
+        for leaf in view.ledger.leaves
+        if leaf.id not in WORKING
+    ]
+    return max(shares, key=lambda s: s[0], default=(0.0, ""))
+
+
+def _larger(judgement: Judgement, views: Sequence[DeviceView], rank: int | None) -> str:
+    """An account of waiting that is much larger than anything that was found, named."""
+    found = max((f.share or 0.0 for f in judgement.findings if f.rank == rank), default=0.0)
+    mine = [v for v in views if v.case.timeline.rank == rank]
+    share, title = max((_largest_wait(v) for v in mine), default=(0.0, ""))
+    if share <= LARGER_THAN_FOUND.value * found:
+        return ""
+    return f"; larger than what was found: {title} ({wording.percent(share)})"
 
 
 def _elsewhere(first: Finding, judgement: Judgement, timelines: int) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from laptime.causes import wording
 from laptime.causes.case import Case, EventRef
 from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
@@ -50,6 +51,27 @@ class DeviceView:
     def lap_ns(self) -> float:
         """Mean length of a counted window."""
         return self.whole_ns / self.laps if self.laps else 0.0
+
+    @property
+    def whole(self) -> str:
+        """What the denominator is, with a place for its length (see ``wording.part_of``)."""
+        if self.case.ledger.laps.source == "window":
+            return "the {} recording"
+        return "each {} lap" if self.laps > 1 else "the one {} lap counted"
+
+    @property
+    def lap(self) -> str:
+        """The denominator with its length ("each 175 ms lap")."""
+        return self.whole.format(wording.time(self.lap_ns))
+
+    @property
+    def per_lap(self) -> str:
+        """ " a lap" behind a mean, nothing where only one window is counted."""
+        return " a lap" if self.laps > 1 else ""
+
+    def of_lap(self, ns: float) -> str:
+        """A mean and its lap ("69.3 of each 175 ms lap")."""
+        return wording.part_of(ns, self.lap_ns, self.whole)
 
     def knows(self, account: str) -> bool:
         """Whether the ledger of this device tells the account (or a part of it) apart."""

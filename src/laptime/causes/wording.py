@@ -33,12 +33,16 @@ def time(ns: float) -> str:
     return f"{number(ns / scale)} {name}"
 
 
-def of_lap(part_ns: float, lap_ns: float) -> str:
-    """A part and its lap ("69.3 of each 175 ms lap"); in one unit where the part allows it."""
-    scale, name = unit_of(lap_ns)
+def part_of(part_ns: float, whole_ns: float, whole: str) -> str:
+    """A part and its whole in the whole's unit where the part allows it.
+
+    ``whole`` names the whole with a place for its length: "each {} lap" gives
+    "69.3 of each 175 ms lap".
+    """
+    scale, name = unit_of(whole_ns)
     if part_ns and part_ns < scale / 100:
-        return f"{time(part_ns)} of each {time(lap_ns)} lap"
-    return f"{number(part_ns / scale)} of each {number(lap_ns / scale)} {name} lap"
+        return f"{time(part_ns)} of {whole.format(time(whole_ns))}"
+    return f"{number(part_ns / scale)} of {whole.format(f'{number(whole_ns / scale)} {name}')}"
 
 
 def percent(share: float) -> str:
