@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from laptime.causes.case import Judgement
 from laptime.kernels.names import KernelName
+from laptime.ledger.by_lap import LapSpread
+from laptime.ledger.by_region import RegionTable
 from laptime.ledger.ledger import Ledger
 from laptime.ledger.work import Work
 from laptime.model.run import Run, Timeline
@@ -23,12 +25,18 @@ class KernelTotal:
 
 @dataclass(frozen=True)
 class View:
-    """One timeline with its laps, device work, ledger and kernels."""
+    """One timeline with its laps, device work, ledger and kernels.
+
+    ``spreads`` and ``regions`` are further views of the same ledger, by ``DeviceLedger.device``;
+    a device without an entry has too few laps, or no regions.
+    """
 
     timeline: Timeline
     work: Mapping[str, Work]
     ledger: Ledger
     kernels: Sequence[KernelTotal]
+    spreads: Mapping[str, LapSpread] = field(default_factory=dict)
+    regions: Mapping[str, RegionTable] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,9 @@ from laptime.causes.case import Abstention, Clear, EventRef, Finding, Judgement
 from laptime.explanation import Explanation, KernelTotal, View
 from laptime.kernels.names import KernelName
 from laptime.ledger.accounts import CPU_ACCOUNTS, DEVICE_ACCOUNTS, DEVICE_PARENTS
+from laptime.ledger.by_lap import Difference, LapSpread, SlowLap
+from laptime.ledger.by_region import RegionLine as BusyRegion
+from laptime.ledger.by_region import RegionTable
 from laptime.ledger.ledger import DeviceLedger, Ledger, Segments
 from laptime.model.health import Health, Loss
 from laptime.model.laps import DeviceLap, Lap, Laps
@@ -236,11 +239,31 @@ def training() -> Explanation:
         warnings=["trace.json.gz ends in the middle of an event"],
     )
     run = Run([process], health, ["trace.json.gz"])
+    slow = SlowLap(
+        "ProfilerStep#4",
+        176 * MS,
+        [Difference("host_between_ops", 2 * MS), Difference("compute", -MS)],
+        [],
+        [Difference("aten::copy_", 1_900_000)],
+    )
+    spread = LapSpread("gpu0", 4, 175e6, 175 * MS, None, 176 * MS, "ProfilerStep#1", [slow])
+    regions = RegionTable(
+        "gpu0",
+        700 * MS,
+        4,
+        [
+            BusyRegion(
+                "(outside any region)", 400 * MS, {"compute": 163 * MS, "input_wait": 237 * MS}
+            ),
+            BusyRegion("forward", 300 * MS, {"compute": 236 * MS, "host_ops": 64 * MS}),
+        ],
+    )
     verdict = (
         "Waiting for input costs 59.3 ms of a 175 ms lap (33.9%): the loader runs on the training "
         "thread."
     )
-    return Explanation(run, [View(process, {}, ledger, KERNELS)], judgement(), verdict)
+    view = View(process, {}, ledger, KERNELS, {"gpu0": spread}, {"gpu0": regions})
+    return Explanation(run, [view], judgement(), verdict)
 
 
 def cpu_only() -> Explanation:

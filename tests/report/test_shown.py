@@ -13,6 +13,11 @@ def _only(explanation: made.Explanation) -> tuple[Ledger, DeviceLedger]:
     return ledger, ledger.devices[0]
 
 
+def _spread(explanation: made.Explanation) -> shown.Spread | None:
+    view = explanation.views[0]
+    return shown.window_spread(view, view.ledger.devices[0])
+
+
 def test_leaves_sum_to_the_window_and_children_to_their_parent() -> None:
     ledger, device = _only(made.training())
     lines = shown.account_lines(ledger, device)
@@ -52,10 +57,10 @@ def test_a_group_with_time_of_its_own_shows_it_apart() -> None:
 
 
 def test_the_percentile_waits_for_enough_laps() -> None:
-    few = shown.window_spread(*_only(made.training()))
+    few = _spread(made.training())
     assert few is not None
     assert (few.laps, few.p50, few.p99, few.worst) == (4, 175e6, None, 176e6)
-    many = shown.window_spread(*_only(made.many_laps()))
+    many = _spread(made.many_laps())
     assert many is not None
     assert (many.laps, many.p50, many.p99, many.worst) == (479, 20e6, 21e6, 50e6)
 

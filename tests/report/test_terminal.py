@@ -5,7 +5,7 @@ import io
 import pytest
 
 from laptime.explanation import Explanation
-from laptime.report import terminal
+from laptime.report import layout, terminal
 from tests.report import golden_text, made
 
 MADE = {
@@ -20,7 +20,7 @@ MADE = {
 
 def text(explanation: Explanation, width: int = 80, rank: int | None = None) -> str:
     stream = io.StringIO()
-    terminal.render(explanation, terminal.console(stream, width), rank=rank)
+    terminal.render(explanation, layout.console(stream, width), rank=rank)
     return stream.getvalue()
 
 
@@ -51,11 +51,11 @@ def test_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)
     coloured = Screen()
-    terminal.render(made.training(), terminal.console(coloured, 80))
+    terminal.render(made.training(), layout.console(coloured, 80))
     assert "\x1b[31m" in coloured.getvalue()
     monkeypatch.setenv("NO_COLOR", "1")
     plain = Screen()
-    terminal.render(made.training(), terminal.console(plain, 80))
+    terminal.render(made.training(), layout.console(plain, 80))
     assert "\x1b[31m" not in plain.getvalue()
 
 

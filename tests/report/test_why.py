@@ -5,13 +5,13 @@ import io
 import pytest
 
 from laptime.model.errors import UsageError
-from laptime.report import terminal, why
+from laptime.report import layout, why
 from tests.report import golden_text, made
 
 
 def text(cause: str) -> str:
     stream = io.StringIO()
-    why.render(made.training(), terminal.console(stream, 100), cause)
+    why.render(made.training(), layout.console(stream, 100), cause)
     return stream.getvalue()
 
 

@@ -92,9 +92,9 @@ def _write_stdout(answer: Explanation, args: argparse.Namespace) -> None:
 
         as_json.write(answer, sys.stdout)
         return
-    from laptime.report import terminal
+    from laptime.report import layout, terminal
 
-    to = terminal.console(sys.stdout, args.width)
+    to = layout.console(sys.stdout, args.width)
     if args.why:
         from laptime.report import why
 

@@ -12,8 +12,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from laptime.explanation import Explanation, View
-from laptime.ledger.ledger import DeviceLedger, Ledger
-from laptime.report import numbers, shown
+from laptime.ledger.by_lap import P99_NEEDS
+from laptime.ledger.ledger import DeviceLedger
+from laptime.report import lap_views, numbers, shown
 from laptime.report.lap_bars import chart
 from laptime.report.palette import colour
 
@@ -21,6 +22,9 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 _LONGEST_NAME = 240
 """Characters of a kernel name that a table shows; longer ones are cut in the middle."""
+
+_REGIONS = 25
+"""Regions shown of each device."""
 
 _LONGEST_WORD = 28
 """The same for cells that should hold a word or two."""
@@ -62,7 +66,7 @@ def page(explanation: Explanation, top: int = 50) -> str:
         sources=explanation.run.sources,
         health=explanation.run.health,
         losses=shown.loss_lines(explanation.run.health),
-        p99_laps=shown.P99_LAPS,
+        p99_laps=P99_NEEDS,
         not_measured=numbers.NOT_MEASURED,
     )
 
@@ -81,7 +85,7 @@ def _view(explanation: Explanation, view: View, top: int) -> dict[str, Any]:
         "dropped": shown.dropped(view),
         "notes": view.ledger.laps.notes,
         "host": shown.host_spread(view.ledger),
-        "devices": [_device(explanation, view.ledger, d) for d in view.ledger.devices],
+        "devices": [_device(explanation, view, d) for d in view.ledger.devices],
         "kernels": lines,
         "unknown": unknown[:top],
         "more_unknown": max(0, len(unknown) - top),
@@ -89,14 +93,18 @@ def _view(explanation: Explanation, view: View, top: int) -> dict[str, Any]:
     }
 
 
-def _device(explanation: Explanation, ledger: Ledger, device: DeviceLedger) -> dict[str, Any]:
+def _device(explanation: Explanation, view: View, device: DeviceLedger) -> dict[str, Any]:
+    ledger = view.ledger
     return {
         "title": shown.device_title(explanation, device),
         "phrase": shown.counted_phrase(ledger, device),
-        "spread": shown.window_spread(ledger, device),
+        "spread": shown.window_spread(view, device),
         "lag": None if device.cpu else shown.lag_ns(ledger, device),
         "cpu": device.cpu,
         "chart": chart(ledger, device),
         "lines": [(line, colour(line.id).fill) for line in shown.account_lines(ledger, device)],
         "notes": device.notes,
+        "median": lap_views.median_phrase(view, device),
+        "slow": lap_views.slow_lines(view, device),
+        "regions": lap_views.region_lines(view, device, _REGIONS),
     }

@@ -15,14 +15,11 @@ from laptime.causes.case import Abstention, Clear, Finding, Judgement
 from laptime.explanation import Explanation, View
 from laptime.kernels.names import UNKNOWN
 from laptime.ledger.accounts import CPU_ACCOUNTS, DEVICE_ACCOUNTS, Account
+from laptime.ledger.by_lap import P99_NEEDS
 from laptime.ledger.ledger import DeviceLedger, Ledger
 from laptime.model.health import Health
 from laptime.model.run import Device, Timeline
 from laptime.report.numbers import NOT_MEASURED, count, duration, many, share, visible
-
-P99_LAPS = 100
-"""Laps from which a 99th percentile is shown: below it the percentile is just the worst lap."""
-
 
 _TITLES = {a.id: a.title for a in (*CPU_ACCOUNTS, *DEVICE_ACCOUNTS)}
 
@@ -43,7 +40,7 @@ class AccountLine:
 
 @dataclass(frozen=True)
 class Spread:
-    """Lengths of laps, ns. ``p99`` is None below ``P99_LAPS`` laps."""
+    """Lengths of laps, ns. ``p99`` is None below ``P99_NEEDS`` laps."""
 
     laps: int
     mean: float
@@ -138,8 +135,12 @@ def _over_residual(device: DeviceLedger, account: str) -> bool:
     return False
 
 
-def window_spread(ledger: Ledger, device: DeviceLedger) -> Spread | None:
-    """Lengths of the counted device windows."""
+def window_spread(view: View, device: DeviceLedger) -> Spread | None:
+    """Lengths of the counted device windows: the ledger's own spread where it has one."""
+    told = view.spreads.get(device.device)
+    if told is not None:
+        return Spread(told.laps, told.mean_ns, told.p50_ns, told.p99_ns, told.worst_ns)
+    ledger = view.ledger
     lengths = np.array([w.dur_ns for w in device.windows], dtype=np.int64)
     return _spread(lengths[ledger.counted(device)] if len(lengths) else lengths)
 
@@ -152,14 +153,12 @@ def host_spread(ledger: Ledger) -> Spread | None:
 def _spread(lengths: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Spread | None:
     if len(lengths) == 0:
         return None
-    # A lap that was really seen, not a value between two: the nearest rank, rounded up.
+    # Laps that were really seen, at the ranks that the ledger's own spread uses.
     ordered = np.sort(lengths)
-
-    def at(q: float) -> float:
-        return float(ordered[max(0, int(np.ceil(q * len(ordered))) - 1)])
-
-    p99 = at(0.99) if len(ordered) >= P99_LAPS else None
-    return Spread(len(ordered), float(ordered.mean()), at(0.5), p99, float(ordered[-1]))
+    laps = len(ordered)
+    p99 = float(ordered[laps * 99 // 100]) if laps >= P99_NEEDS else None
+    middle = float(ordered[(laps - 1) // 2])
+    return Spread(laps, float(ordered.mean()), middle, p99, float(ordered[-1]))
 
 
 def lag_ns(ledger: Ledger, device: DeviceLedger) -> tuple[int, int] | None:
@@ -271,7 +270,7 @@ def rank_lines(explanation: Explanation) -> list[RankLine]:
     for view in explanation.views:
         top = next((f for f in explanation.judgement.findings if belongs(f, view)), None)
         for device in view.ledger.devices:
-            spread = window_spread(view.ledger, device)
+            spread = window_spread(view, device)
             busy = "operators" if device.cpu else "busy"
             held = any(a.id == busy for a in device.tree)
             rank = view.timeline.rank

@@ -8,18 +8,18 @@ or ``_DETAILS``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from typing import IO
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
 from laptime.causes.case import Judgement
 from laptime.explanation import Explanation, View
+from laptime.ledger.by_lap import P99_NEEDS
 from laptime.ledger.ledger import DeviceLedger, Ledger
-from laptime.report import shown
+from laptime.report import lap_views, shown
+from laptime.report.layout import WIDE, heading, indented, labelled, labels, trimmed
 from laptime.report.numbers import (
     NOT_MEASURED,
     count,
@@ -31,16 +31,8 @@ from laptime.report.numbers import (
 )
 from laptime.report.palette import colour
 
-_WIDE = 110
-"""Columns from which lines carry their meaning too."""
-
-
-def console(stream: IO[str], width: int | None = None) -> Console:
-    """A console that shows text as it is: no markup, no emoji codes, no guessed highlighting.
-
-    Colour only where the stream is a terminal and NO_COLOR is not set (Rich's own rule).
-    """
-    return Console(file=stream, width=width, markup=False, emoji=False, highlight=False)
+_REGIONS = 10
+"""Regions shown of each device."""
 
 
 def render(explanation: Explanation, to: Console, top: int = 10, rank: int | None = None) -> None:
@@ -53,17 +45,6 @@ def render_verdict(explanation: Explanation, to: Console) -> None:
     """Print the verdict only."""
     with trimmed(to):
         to.print(_verdict(explanation))
-
-
-@contextmanager
-def trimmed(to: Console) -> Iterator[None]:
-    """Lines without blanks at their ends in a pipe or file, where Rich's filling is noise."""
-    if to.is_terminal:
-        yield
-        return
-    with to.capture() as captured:
-        yield
-    to.file.write("".join(f"{line.rstrip()}\n" for line in captured.get().split("\n")[:-1]))
 
 
 def _print(explanation: Explanation, to: Console, top: int, rank: int | None) -> None:
@@ -95,36 +76,6 @@ def _verdict(explanation: Explanation) -> Text:
     return Text(visible(explanation.verdict), style="bold")
 
 
-def _heading(title: str, note: str = "") -> RenderableType:
-    text = Text(title, style="bold")
-    if note:
-        text.append(f"  {note}", style="not bold dim")
-    return Group(Text(), text)
-
-
-def _indented(text: str | Text, by: int = 2) -> Padding:
-    return Padding(text if isinstance(text, Text) else Text(text), (0, 0, 0, by))
-
-
-def _labelled(label: str, text: str, by: int = 4, style: str = "") -> Padding:
-    """``label  text`` with the text wrapped beside its label."""
-    grid = Table.grid(Column(no_wrap=True), Column(overflow="fold"), padding=(0, 0))
-    grid.add_row(Text(f"{label} ", style=style or "dim"), Text(text, style=style))
-    return Padding(grid, (0, 0, 0, by))
-
-
-def _labels(rows: list[tuple[str, str]], by: int) -> Padding:
-    """Several labels with their texts in one column."""
-    grid = Table.grid(
-        Column(no_wrap=True, style="dim"), Column(overflow="fold"), padding=(0, 2, 0, 0)
-    )
-    before = ""
-    for label, text in rows:
-        grid.add_row(label if label != before else "", Text(text))
-        before = label
-    return Padding(grid, (0, 0, 0, by))
-
-
 def _ranks(explanation: Explanation) -> RenderableType:
     table = Table(
         "rank",
@@ -143,15 +94,15 @@ def _ranks(explanation: Explanation) -> RenderableType:
 
 
 def _laps(explanation: Explanation, view: View, width: int) -> Iterator[RenderableType]:
-    yield _heading("Laps")
-    yield _indented(shown.lap_source(view))
+    yield heading("Laps")
+    yield indented(shown.lap_source(view))
     for line in shown.dropped(view):
-        yield _labelled("not counted,", line, by=2)
+        yield labelled("not counted,", line, by=2)
     host = shown.host_spread(view.ledger)
     if host is not None:
-        yield _labelled("host window", _spread(host), by=2)
+        yield labelled("host window", _spread(host), by=2)
     for note in view.ledger.laps.notes:
-        yield _labelled("note", visible(note), by=2)
+        yield labelled("note", visible(note), by=2)
 
 
 def _spread(spread: shown.Spread) -> str:
@@ -160,7 +111,7 @@ def _spread(spread: shown.Spread) -> str:
     p99 = (
         f"p99 {duration(spread.p99)}"
         if spread.p99 is not None
-        else f"p99 {NOT_MEASURED} (needs {shown.P99_LAPS} laps)"
+        else f"p99 {NOT_MEASURED} (needs {P99_NEEDS} laps)"
     )
     return (
         f"mean {duration(spread.mean)}, p50 {duration(spread.p50)}, {p99}, "
@@ -170,22 +121,25 @@ def _spread(spread: shown.Spread) -> str:
 
 def _ledgers(explanation: Explanation, view: View, width: int) -> Iterator[RenderableType]:
     for device in view.ledger.devices:
-        yield _heading(
+        yield heading(
             shown.device_title(explanation, device), shown.counted_phrase(view.ledger, device)
         )
-        yield from _device(view.ledger, device, width)
+        yield from _device(view, device, width)
+        yield from _slow(view, device)
+        yield from _regions(view, device, width, _REGIONS)
     if not view.ledger.devices:
-        yield _heading("Ledger")
-        yield _indented(f"{NOT_MEASURED}: no device and no thread that owns laps was found")
+        yield heading("Ledger")
+        yield indented(f"{NOT_MEASURED}: no device and no thread that owns laps was found")
 
 
-def _device(ledger: Ledger, device: DeviceLedger, width: int) -> Iterator[RenderableType]:
-    spread = shown.window_spread(ledger, device)
+def _device(view: View, device: DeviceLedger, width: int) -> Iterator[RenderableType]:
+    ledger = view.ledger
+    spread = shown.window_spread(view, device)
     if spread is None:
-        yield _indented(f"{NOT_MEASURED}: no window")
+        yield indented(f"{NOT_MEASURED}: no window")
         return
     lines = shown.account_lines(ledger, device)
-    bar = max(10, min(40, width - 66)) if width < _WIDE else 40
+    bar = max(10, min(40, width - 66)) if width < WIDE else 40
     table = Table.grid(
         Column(no_wrap=True),
         Column(justify="right", no_wrap=True),
@@ -199,7 +153,7 @@ def _device(ledger: Ledger, device: DeviceLedger, width: int) -> Iterator[Render
         title = Text("  " * line.depth + "  " + line.title, style="bold" if line.group else "")
         if line.holds:
             title.append(" *", style="dim")
-        remark = line.meaning if width >= _WIDE and not line.group else ""
+        remark = line.meaning if width >= WIDE and not line.group else ""
         style = shade if not line.group else f"dim {shade}"
         table.add_row(
             title,
@@ -212,12 +166,12 @@ def _device(ledger: Ledger, device: DeviceLedger, width: int) -> Iterator[Render
     yield table
     for line in lines:
         if line.holds:
-            yield _labelled("*", f"{line.title} may also hold: {', '.join(line.holds)}", by=2)
-    yield _labelled("window", _spread(spread), by=2)
+            yield labelled("*", f"{line.title} may also hold: {', '.join(line.holds)}", by=2)
+    yield labelled("window", _spread(spread), by=2)
     if not device.cpu:
-        yield _labelled("lag", _lag(ledger, device), by=2)
+        yield labelled("lag", _lag(ledger, device), by=2)
     for note in device.notes:
-        yield _labelled("note", visible(note), by=2)
+        yield labelled("note", visible(note), by=2)
 
 
 def _lag(ledger: Ledger, device: DeviceLedger) -> str:
@@ -238,25 +192,55 @@ def _bar(part: float, width: int) -> str:
     return "█" * full + ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[rest]
 
 
+def _slow(view: View, device: DeviceLedger) -> Iterator[RenderableType]:
+    median = lap_views.median_phrase(view, device)
+    if median is None:
+        return
+    yield heading("Slowest laps", median)
+    for line in lap_views.slow_lines(view, device):
+        yield labelled(line.label, f"{line.length}, {line.more}: {line.accounts}", 2)
+        rows = [("device", line.device_names), ("host", line.host_names)]
+        yield labels([(f"more on the {where}", names) for where, names in rows if names], 4)
+
+
+def _regions(view: View, device: DeviceLedger, width: int, top: int) -> Iterator[RenderableType]:
+    lines = lap_views.region_lines(view, device, top)
+    if not lines:
+        return
+    yield heading("By region", "innermost region around each launch, else of the lap's thread")
+    table = Table.grid(
+        Column(justify="right", no_wrap=True, min_width=7),
+        Column(justify="right", no_wrap=True, min_width=6),
+        Column(no_wrap=True),
+        Column(overflow="fold", style="dim"),
+        padding=(0, 2, 0, 0),
+    )
+    room = max(12, (width - 20) // 2)
+    for line in lines:
+        name = Text(shorten(line.name, room), style="dim" if line.outside else "")
+        table.add_row(duration(line.ns), share(line.share), name, line.mostly)
+    yield Padding(table, (0, 0, 0, 2))
+
+
 def _kernels(view: View, width: int, top: int) -> Iterator[RenderableType]:
     lines = shown.kernel_lines(view, top)
     if not lines:
         return
     note = f"{len(lines)} of {many(len(view.kernels), 'name')}, whole recording"
-    yield _heading("Kernels", f"{note}: time, share, calls")
+    yield heading("Kernels", f"{note}: time, share, calls")
     yield _kernel_table(lines, width)
     unknown = [k for k in shown.unknown_kernels(view) if k not in lines]
     if unknown:
-        yield _indented(Text("further names that could not be read:", style="dim"))
+        yield indented(Text("further names that could not be read:", style="dim"))
         yield _kernel_table(unknown[:top], width)
     if len(unknown) > top:
         rest = f"and {count(len(unknown) - top)} more (--json lists all)"
-        yield _indented(Text(rest, style="dim"))
+        yield indented(Text(rest, style="dim"))
 
 
 def _kernel_table(lines: list[shown.KernelLine], width: int) -> Padding:
     """Names beside the figures where there is room, else on a line of their own below them."""
-    beside = width >= _WIDE
+    beside = width >= WIDE
     calls = max(7, max(len(count(k.count)) for k in lines))
     room = width - (2 + 9 + 8 + calls + 2)
     what = min(max(len(k.what) for k in lines), 36 if beside else room)
@@ -290,13 +274,13 @@ def _kernel_table(lines: list[shown.KernelLine], width: int) -> Padding:
 
 def _findings(explanation: Explanation, said: Judgement, width: int) -> Iterator[RenderableType]:
     several = len(explanation.views) > 1
-    yield _heading("Findings")
+    yield heading("Findings")
     if not said.findings:
-        yield _indented(shown.none_found(said))
+        yield indented(shown.none_found(said))
     told: set[tuple[str, str]] = set()
     for number, finding in enumerate(said.findings, 1):
-        yield _labelled(f"{number}.", shown.finding_head(finding, several), 2, "bold")
-        yield _indented(visible(finding.sentence), 5)
+        yield labelled(f"{number}.", shown.finding_head(finding, several), 2, "bold")
+        yield indented(visible(finding.sentence), 5)
         # The same cause on another rank has the same next step: once is enough.
         steps = [s for s in finding.next_step if (finding.id, s) not in told]
         told.update((finding.id, s) for s in steps)
@@ -304,39 +288,39 @@ def _findings(explanation: Explanation, said: Judgement, width: int) -> Iterator
         rows += [("why", visible(why)) for why in finding.why]
         rows += [("next", visible(step)) for step in steps]
         rows.append(("confidence", f"{finding.confidence:.2f}"))
-        yield _labels(rows, 5)
+        yield labels(rows, 5)
     if said.silenced:
         names = ", ".join(dict.fromkeys(f"{visible(f.title)} ({f.id})" for f in said.silenced))
-        yield _labelled("explained by the above:", names, 2)
+        yield labelled("explained by the above:", names, 2)
 
 
 def _clear(explanation: Explanation, said: Judgement, width: int) -> Iterator[RenderableType]:
     lines = shown.cleared(explanation, said.clear)
     if lines:
-        yield _heading("Ruled out")
+        yield heading("Ruled out")
     for cause, why in lines:
-        yield _labelled(f"{cause}:", why, 2)
+        yield labelled(f"{cause}:", why, 2)
 
 
 def _abstained(explanation: Explanation, said: Judgement, width: int) -> Iterator[RenderableType]:
     lines = shown.abstained(explanation, said.abstentions)
     if lines:
-        yield _heading("Not measured")
+        yield heading("Not measured")
     for cause, missing, supply in lines:
-        yield _labelled(f"{cause}:", f"missing {missing}; {supply}", 2)
+        yield labelled(f"{cause}:", f"missing {missing}; {supply}", 2)
 
 
 def _health(explanation: Explanation, said: Judgement, width: int) -> Iterator[RenderableType]:
     health = explanation.run.health
-    yield _heading("Evidence")
+    yield heading("Evidence")
     lost = f"{count(health.lost)} lost" if health.losses else "none lost"
     sources = explanation.run.sources
     where = visible(sources[0]) if len(sources) == 1 else f"{count(len(sources))} files"
-    yield _indented(f"{where}: {many(health.items, 'item')} read, {lost}")
+    yield indented(f"{where}: {many(health.items, 'item')} read, {lost}")
     for line in shown.loss_lines(health):
-        yield _labelled("lost", line, 2)
+        yield labelled("lost", line, 2)
     for warning in health.warnings:
-        yield _labelled("warning", visible(warning), 2)
+        yield labelled("warning", visible(warning), 2)
 
 
 Detail = Callable[[Explanation, View, int], Iterator[RenderableType]]

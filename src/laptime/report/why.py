@@ -10,8 +10,8 @@ from laptime.causes.case import Finding
 from laptime.explanation import Explanation
 from laptime.model.errors import UsageError
 from laptime.report import shown
+from laptime.report.layout import trimmed
 from laptime.report.numbers import NOT_MEASURED, count, duration, share, visible
-from laptime.report.terminal import trimmed
 
 
 def render(explanation: Explanation, to: Console, cause: str) -> None:
