@@ -64,6 +64,9 @@ def _print(explanation: Explanation, to: Console, top: int, rank: int | None) ->
             to.print()
             to.rule(Text(shown.timeline_title(view.timeline)), align="left", characters="=")
             _print_all(to, (b for d in _DETAILS for b in d(explanation, view, to.width)))
+        for device in view.ledger.devices:
+            _print_all(to, _slow(view, device))
+            _print_all(to, _regions(view, device, to.width, _REGIONS))
         _print_all(to, _kernels(view, to.width, top))
 
 
@@ -125,8 +128,6 @@ def _ledgers(explanation: Explanation, view: View, width: int) -> Iterator[Rende
             shown.device_title(explanation, device), shown.counted_phrase(view.ledger, device)
         )
         yield from _device(view, device, width)
-        yield from _slow(view, device)
-        yield from _regions(view, device, width, _REGIONS)
     if not view.ledger.devices:
         yield heading("Ledger")
         yield indented(f"{NOT_MEASURED}: no device and no thread that owns laps was found")
@@ -192,11 +193,15 @@ def _bar(part: float, width: int) -> str:
     return "█" * full + ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[rest]
 
 
+def _whose(view: View, device: DeviceLedger) -> str:
+    return f" of {visible(device.device)}" if len(view.ledger.devices) > 1 else ""
+
+
 def _slow(view: View, device: DeviceLedger) -> Iterator[RenderableType]:
     median = lap_views.median_phrase(view, device)
     if median is None:
         return
-    yield heading("Slowest laps", median)
+    yield heading(f"Slowest laps{_whose(view, device)}", median)
     for line in lap_views.slow_lines(view, device):
         yield labelled(line.label, f"{line.length}, {line.more}: {line.accounts}", 2)
         rows = [("device", line.device_names), ("host", line.host_names)]
@@ -207,7 +212,10 @@ def _regions(view: View, device: DeviceLedger, width: int, top: int) -> Iterator
     lines = lap_views.region_lines(view, device, top)
     if not lines:
         return
-    yield heading("By region", "innermost region around each launch, else of the lap's thread")
+    yield heading(
+        f"By region{_whose(view, device)}",
+        "innermost region around each launch, else of the lap's thread",
+    )
     table = Table.grid(
         Column(justify="right", no_wrap=True, min_width=7),
         Column(justify="right", no_wrap=True, min_width=6),
