@@ -107,7 +107,7 @@ class HostStates:
         """From each return of a blocking call to the end of the next launch call."""
         if len(left) == 0 or len(launch_start) == 0:
             return EMPTY
-        order = np.argsort(launch_start, kind="stable")
+        order = np.lexsort((launch_end, launch_start))  # rows' order must not matter
         at = np.searchsorted(launch_start[order], left)
         has_next = at < len(order)
         return intervals.union(left[has_next], launch_end[order][at[has_next]])

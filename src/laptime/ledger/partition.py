@@ -107,11 +107,12 @@ def _feeding(work: Work, unseen: Unseen) -> list[tuple[int, Span]]:
     """For each thread, the time in which it is the one that enqueues next (-1: not known).
 
     The one that enqueues next launched the next activity to start, or makes the next call whose
-    activity has no row.
+    activity has no row. Of those that start together, the one that was called first.
     """
     when = np.concatenate((work.start_ns, unseen.end_ns))
+    called = np.concatenate((work.called_ns, unseen.start_ns))
     who = np.concatenate((work.thread, unseen.lane))
-    order = np.argsort(when, kind="stable")
+    order = np.lexsort((who, called, when))
     when, who = when[order], who[order]
     since = np.concatenate((np.array([np.iinfo(np.int64).min // 4]), when[:-1]))
     return [

@@ -86,14 +86,14 @@ def _periods(token: I64) -> list[tuple[int, float]]:
     Candidates are the distances between occurrences of the rarest repeated runs of ``GRAM``.
     """
     size = len(token)
-    gram = np.zeros(max(size - GRAM + 1, 0), dtype=np.uint64)
+    if size < GRAM:
+        return []
+    gram = np.zeros(size - GRAM + 1, dtype=np.uint64)
     for i in range(GRAM):
         mixed = (token[i : size - GRAM + 1 + i].astype(np.uint64) + np.uint64(i + 1)) * np.uint64(
             0x9E3779B97F4A7C15
         )
         gram = gram * np.uint64(31) ^ mixed ^ (mixed >> np.uint64(29))
-    if len(gram) == 0:
-        return []
     _, inverse, counts = np.unique(gram, return_inverse=True, return_counts=True)
     repeats = counts[inverse]
     found: dict[int, float] = {}
