@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from laptime.causes.case import Clear, Finding
+from laptime.causes.case import Abstention, Clear, Finding
 from laptime.causes.healthy import CAUSE
 from laptime.causes.input_starvation import CAUSE as INPUT
 from laptime.causes.registry import judge
@@ -66,3 +66,11 @@ def test_cpu_only_run_counts_operators() -> None:
     found = CAUSE.look(made.case())
     assert isinstance(found, Finding)
     assert found.sentence.startswith("The owning thread is inside operators 97.5 % of each 100 ms")
+
+
+def test_abstains_where_a_device_was_used_and_not_recorded() -> None:
+    made = Made(cpu=True)
+    made.call("cudaLaunchKernel", 1.0, 0.1)
+    answer = CAUSE.look(made.case())
+    assert isinstance(answer, Abstention)
+    assert answer.missing == ("gpu_rows",)

@@ -101,3 +101,14 @@ def test_cpu_only_run_uses_the_owning_thread() -> None:
         "training process (num_workers 0)."
     )
     assert found.bound_ns == 73 * MS
+
+
+def test_abstains_where_a_device_was_used_and_not_recorded() -> None:
+    made = Made(cpu=True)
+    for lap in made.each():
+        made.mark(SINGLE, lap, 73.0)
+        made.account("input_wait", lap, lap + 73.0)
+        made.call("cudaLaunchKernel", lap + 80.0, 0.1)
+    answer = CAUSE.look(made.case(ALL_NEEDS - {Need.GPU_ROWS}))
+    assert isinstance(answer, Abstention)
+    assert answer.missing == ("gpu_rows",)

@@ -58,3 +58,13 @@ def test_abstains_without_rows(need: Need) -> None:
     answer = outcome(CAUSE, launching().case(ALL_NEEDS - {need}))
     assert isinstance(answer, Abstention)
     assert answer.missing == (need.value,)
+
+
+def test_synchronising_operators_without_recorded_calls_are_not_launch_cost() -> None:
+    made = launching()
+    for lap in made.each():
+        for i in range(20):
+            made.op("aten::item", lap + i * 0.1 + 0.01, 0.02)
+    assert isinstance(CAUSE.look(made.case()), Clear)
+    made.call("cudaDeviceSynchronize", 7.9, 0.05)
+    assert isinstance(CAUSE.look(made.case()), Finding)

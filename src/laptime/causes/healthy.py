@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from laptime.causes import wording
 from laptime.causes.case import Case, Clear, Finding, Need, Outcome
+from laptime.causes.launches import device_unseen
 from laptime.causes.limits import HEALTHY_BUSY, UNATTRIBUTED_SHARE
+from laptime.causes.needs import abstention
 from laptime.causes.view import DeviceView, device_views
 
 
@@ -47,6 +49,8 @@ class Healthy:
         views = device_views(case)
         if not views:
             return Clear(self.id, "no device or thread whose time could be counted", rank)
+        if device_unseen(case):
+            return abstention(self.id, [Need.GPU_ROWS], rank)
         view = min(views, key=_busy)
         busy, unattributed = _busy(view), view.share(view.time_in("unattributed"))
         who = "The owning thread is inside operators" if view.ledger.cpu else "Device busy"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from laptime.causes import wording
 from laptime.causes.case import Abstention, Case, Clear, Finding, Need, Outcome
+from laptime.causes.launches import device_unseen
 from laptime.causes.limits import INPUT_SHARE
 from laptime.causes.loader import LoaderTime, has_workers, loader_rows, loader_time
 from laptime.causes.needs import abstention
@@ -32,7 +33,8 @@ class InputStarvation:
         no more than the device is idle in it: min(loader span, idle), means per lap.
 
     What is not flagged
-        A loader's span, however long, that overlaps device work: it costs nothing.
+        A loader's span, however long, that overlaps device work: it costs nothing. Where launches
+        are recorded but no device rows, that cannot be known, and the cause abstains.
 
     Must not flag
         - ``kineto/pytorch-kineto/resnet50_num_workers_4``: the loader's next returns at once in
@@ -49,7 +51,7 @@ class InputStarvation:
     def look(self, case: Case) -> Outcome:
         """Judge the device that waits longest."""
         views = [v for v in device_views(case) if v.knows("input_wait")]
-        if not views:
+        if not views or device_unseen(case):
             return self._cannot_tell(case)
         view = max(views, key=lambda v: v.share(v.time_in("input_wait")))
         loader = lane_rows(case, loader_rows(case.timeline.rows), feeding_lanes(view))

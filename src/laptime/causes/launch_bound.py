@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,7 +13,11 @@ from laptime.causes.limits import LAUNCH_GAP_NS, LAUNCH_SHARE
 from laptime.causes.view import DeviceView, gpu_views
 from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
-from laptime.model.rows import Kind
+from laptime.ledger.states import BLOCKING
+from laptime.model.rows import API_CALLS, Kind
+
+SYNCHRONISING = re.compile(r"^aten::(item|_local_scalar_dense|is_nonzero|nonzero|equal)$")
+"""Operators that read a value from the device before they return."""
 
 HOST_WORK = ("host_launch", "host_ops", "host_between_ops")
 """Accounts of a host that is at work on the next launch."""
@@ -38,7 +43,8 @@ class LaunchBound:
 
     What is not flagged
         Short kernels without idle time: the queue is full. Gaps above 1 ms: those are stalls of the
-        host, not launch cost, and what fills them is not known without stacks.
+        host, not launch cost, and what fills them is not known without stacks. Gaps at operators
+        that synchronise (``aten::item``), where the trace records no blocking call at all.
 
     Must not flag
         - ``kineto/hta/ns_resolution_trace``: thousands of short kernels, but the device is never
@@ -99,7 +105,8 @@ class LaunchBound:
         if intervals.total(long):
             why.append(
                 f"{wording.time(view.mean_ns(long))} per lap in gaps above "
-                f"{wording.time(LAUNCH_GAP_NS.value)} are not counted here"
+                f"{wording.time(LAUNCH_GAP_NS.value)} (or at operators that synchronise) are not "
+                "counted here"
             )
         return Finding(
             id=self.id,
@@ -126,11 +133,26 @@ def _split(view: DeviceView) -> tuple[Span, Span]:
     """Host-work time inside short gaps, and inside long ones."""
     idle = view.time_in("idle")
     brief = (idle[1] - idle[0]) <= LAUNCH_GAP_NS.value
+    brief &= intervals.by_window(_unshown_waits(view), idle[0], idle[1]) == 0
     waiting = view.time_in(*HOST_WORK)
     return (
         intervals.intersect(waiting, (idle[0][brief], idle[1][brief])),
         intervals.intersect(waiting, (idle[0][~brief], idle[1][~brief])),
     )
+
+
+def _unshown_waits(view: DeviceView) -> Span:
+    """Time in operators that synchronise, where blocking calls were not recorded.
+
+    With blocking calls, the ledger has that time under ``host_sync`` and the rest is launch cost.
+    """
+    rows = view.case.timeline.rows
+    blocking = rows.names_matching(lambda n: BLOCKING.search(n) is not None)
+    if blocking[rows.name[rows.of_kind(*API_CALLS)]].any():
+        return intervals.EMPTY
+    waiting = rows.names_matching(lambda n: SYNCHRONISING.search(n) is not None)
+    operators = rows.of_kind(Kind.CPU_OP)
+    return view.rows_span(operators[waiting[rows.name[operators]]])
 
 
 def _gaps(view: DeviceView, short: Span) -> Span:

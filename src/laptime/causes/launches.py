@@ -29,6 +29,12 @@ class Launches:
         return self.lost / self.all if self.all else 0.0
 
 
+def device_unseen(case: Case) -> bool:
+    """Whether the run used a device of which the trace has no rows: it is not a CPU-only run, and
+    what its thread does says nothing of the device."""
+    return all(d.cpu for d in case.ledger.devices) and launches(case).lost > 0
+
+
 def launches(case: Case) -> Launches:
     """Count the launches of a timeline.
 

@@ -89,7 +89,7 @@ UNATTRIBUTED_SHARE = Limit(
     0.02,
     "share of lap time",
     "the ledger's budget; above it an accounting is incomplete",
-    "published traces with host rows: up to 1.6 %; one that lost launches: 4.5 %",
+    "published traces with host rows: up to 1.6 %; one that lost launches: about 5 %",
 )
 
 STEADY_LAPS = Limit(

@@ -44,7 +44,7 @@ class PageableCopies:
     """
 
     id = "pageable-copies"
-    title = "Copies from pageable memory"
+    title = "Pageable copies"
     layer = "data"
     needs: Sequence[Need] = (Need.GPU_ROWS, Need.LAUNCH_CALLS)
     silences: Sequence[str] = ("launch-bound",)

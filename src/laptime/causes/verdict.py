@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from laptime.causes import wording
 from laptime.causes.case import Case, Finding, Judgement
-from laptime.causes.launches import launches
+from laptime.causes.launches import device_unseen
 from laptime.causes.limits import HEALTHY_BUSY, LARGER_THAN_FOUND, UNATTRIBUTED_SHARE
 from laptime.causes.view import DeviceView, device_views
 
@@ -39,7 +39,7 @@ def _without_cause(
     but = ""
     if evidence is not None:
         but = f"; {evidence.sentence[:1].lower()}{evidence.sentence[1:].rstrip('.')}"
-    if all(v.ledger.cpu for v in views) and any(launches(c).lost for c in cases):
+    if any(device_unseen(case) for case in cases):
         return f"Cannot tell what the device did{but}"
     if not views:
         return f"Cannot tell where the time went: no lap with device or thread time{but}"

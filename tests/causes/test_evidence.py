@@ -1,0 +1,117 @@
+"""Causes over published traces: what each must not flag, as its page says, and known answers."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+from laptime.causes.registry import causes
+from laptime.evidence.registry import open_run
+from laptime.explaining import explanation_of
+from laptime.explanation import Explanation
+from tests.evidence_files import kineto_files, kineto_id, needs_evidence
+
+pytestmark = needs_evidence
+
+NAMED = re.compile(r"^\s+- ``([^`]+)``: \w", re.MULTILINE)
+
+
+@lru_cache(maxsize=4)
+def explained(path: Path) -> Explanation:
+    return explanation_of(open_run(path))
+
+
+def file_named(prefix: str) -> Path:
+    """The evidence file whose path starts as a page has it."""
+    hits = [p for p in kineto_files() if kineto_id(p).startswith(prefix)]
+    assert len(hits) == 1, prefix
+    return hits[0]
+
+
+def must_not_flag() -> Iterator[tuple[str, str]]:
+    for cause in causes():
+        page = inspect.getdoc(type(cause)) or ""
+        for prefix in NAMED.findall(page.partition("Must not flag")[2]):
+            yield cause.id, prefix
+
+
+def test_every_page_names_two_files() -> None:
+    named = list(must_not_flag())
+    for cause in causes():
+        assert len([1 for i, _ in named if i == cause.id]) >= 2, cause.id
+
+
+@pytest.mark.parametrize(("cause_id", "prefix"), sorted(must_not_flag(), key=lambda n: n[1]))
+def test_forbidden_findings(cause_id: str, prefix: str) -> None:
+    judgement = explained(file_named(prefix)).judgement
+    assert cause_id not in [f.id for f in judgement.findings]
+    answered = {a.id for a in (*judgement.clear, *judgement.silenced, *judgement.abstentions)}
+    assert cause_id in answered
+
+
+@pytest.mark.parametrize("path", kineto_files(), ids=kineto_id)
+def test_every_file_is_judged_within_its_means(path: Path) -> None:
+    explanation = explained(path)
+    judgement = explanation.judgement
+    assert explanation.verdict.endswith(".")
+    assert "\n" not in explanation.verdict
+    for finding in (*judgement.findings, *judgement.silenced):
+        assert finding.sentence.endswith(".")
+        assert finding.share is None or 0 <= finding.share <= 1
+        if finding.bound_ns is None:
+            continue
+        view = next(v for v in explanation.views if v.timeline.rank == finding.rank)
+        ledger = next(d for d in view.ledger.devices if d.device == finding.device)
+        assert 0 < finding.bound_ns <= view.ledger.mean_window_ns(ledger)
+        assert finding.events
+    for abstention in judgement.abstentions:
+        assert abstention.missing
+        assert abstention.supply
+    spoken = len({f.id for f in judgement.findings} | {f.id for f in judgement.silenced})
+    assert spoken + len(judgement.clear) + len(judgement.abstentions) == len(causes())
+
+
+def test_resnet50_without_workers_waits_for_input() -> None:
+    explanation = explained(file_named("kineto/pytorch-kineto/resnet50_num_workers_0"))
+    first = explanation.judgement.findings[0]
+    assert first.id == "input-starvation"
+    assert first.sentence.startswith(
+        "The loader takes 69.3 of each 175 ms lap and leaves the device idle for 59.3 ms; the "
+        "other 10.0 ms overlap device work"
+    )
+    assert "num_workers 0" in first.sentence
+    assert first.share == pytest.approx(0.323, abs=0.001)
+    assert explanation.verdict.startswith("Waits for input: the loader takes 69.3 of each 175 ms")
+
+
+def test_resnet50_with_four_workers_does_not() -> None:
+    judgement = explained(file_named("kineto/pytorch-kineto/resnet50_num_workers_4")).judgement
+    found = [f.id for f in judgement.findings]
+    assert found == ["fp32-matmul", "launch-bound", "pageable-copies"]
+    why = next(c.why for c in judgement.clear if c.id == "input-starvation")
+    assert why.endswith("the device is idle for it 0.5 % of the lap")
+
+
+def test_counters_without_device_rows() -> None:
+    explanation = explained(file_named("kineto/hta/cupti_profiler"))
+    assert explanation.verdict.startswith("Cannot tell what the device did; ")
+    assert "104 launch calls but no device rows" in explanation.verdict
+
+
+def test_dropped_launches() -> None:
+    explanation = explained(file_named("kineto/tracelens/h100/gaunernst_bert-small"))
+    unhealthy = next(f for f in explanation.judgement.findings if f.id == "unhealthy-trace")
+    assert "22 of 83 launches have no activity" in unhealthy.sentence
+    assert explanation.verdict.endswith(" % of the time of gpu0 is unattributed.")
+
+
+def test_exposed_communication_names_its_collectives() -> None:
+    explanation = explained(file_named("kineto/param-dlrm-8ranks/worker1_"))
+    first = explanation.judgement.findings[0]
+    assert first.id == "exposed-collectives"
+    assert "send_recv 9.39 ms (5), all_reduce 1.67 ms (3)" in first.sentence

@@ -1,0 +1,74 @@
+"""The verdict: one sentence; the first finding, or health, or what cannot be told."""
+
+from __future__ import annotations
+
+from laptime.causes.case import Case
+from laptime.causes.registry import judge
+from laptime.causes.verdict import verdict
+from tests.causes.made import Made
+from tests.causes.test_input_starvation import starved
+
+
+def said(*cases: Case) -> str:
+    return verdict(judge(cases[0].run, cases), cases)
+
+
+def test_first_finding_with_its_title() -> None:
+    assert said(starved().case()) == (
+        "Waits for input: the loader takes 69.3 of each 175 ms lap and leaves the device idle for "
+        "59.3 ms (34 %); the other 10.0 ms overlap device work; it runs in the training process "
+        "(num_workers 0)."
+    )
+
+
+def test_incomplete_above_the_budget() -> None:
+    made = starved()
+    made.account("unattributed", 1.0, 20.0)
+    assert said(made.case()).endswith("; incomplete: 2.7 % of the time of gpu0 is unattributed.")
+
+
+def test_larger_wait_that_no_cause_explains() -> None:
+    made = Made()
+    for lap in made.each():
+        made.account("allocator", lap, lap + 60.0)
+        made.account("exposed_comm", lap + 70.0, lap + 76.0)
+    assert said(made.case()).endswith("; larger than what was found: allocator (60 %).")
+
+
+def test_nothing_found_names_the_rest() -> None:
+    made = Made()
+    for lap in made.each():
+        made.account("gc", lap, lap + 60.0)
+    assert said(made.case()) == (
+        "Device busy 40 % of each 100 ms lap; most of the rest is garbage collection (60 %), which "
+        "no cause explains."
+    )
+
+
+def test_a_busy_device_in_a_short_trace() -> None:
+    assert said(Made(laps=1).case()) == (
+        "Device busy 100.0 % of the one 100 ms lap counted, no cause found; the trace does not "
+        "carry firm conclusions: 1 steady lap where a spread needs 3."
+    )
+
+
+def test_launches_without_device_rows_cannot_tell() -> None:
+    made = Made(cpu=True)
+    made.call("cudaLaunchKernel", 1.0, 0.1)
+    assert said(made.case()) == (
+        "Cannot tell what the device did; the trace does not carry firm conclusions: 1 launch "
+        "call but no device rows."
+    )
+
+
+def test_several_ranks() -> None:
+    ranks = [starved(), starved(), Made()]
+    for rank, made in enumerate(ranks):
+        made.rank = rank
+    text = said(*[made.case() for made in ranks])
+    assert text.endswith("(num_workers 0) (rank 0; found on 2 of 3).")
+
+
+def test_no_time_at_all() -> None:
+    case = Made(laps=0).case()
+    assert said(case).startswith("Cannot tell where the time went: no lap with device or thread")
