@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from laptime.causes.limits import TINY_COPY_BYTES
+from laptime.causes.named import named
 from laptime.causes.view import DeviceView, feeding_lanes, lane_rows
 from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
@@ -43,20 +44,17 @@ def copies_to_device(view: DeviceView) -> Copies:
     rows, work = view.case.timeline.rows, view.work
     if work is None:
         return Copies(np.zeros(0, dtype=np.int64), 0, 0, True)
-    to_device = rows.names_matching(lambda n: TO_DEVICE.search(n) is not None)
-    pageable = rows.names_matching(lambda n: PAGEABLE.search(n) is not None)
-    told = rows.names_matching(lambda n: NAMES_MEMORY.search(n) is not None)
-    name = rows.name[work.row]
-    copy = np.flatnonzero((rows.kind[work.row] == Kind.MEMCPY) & to_device[name])
-    copy = copy[np.isin(copy, view.touching(work.start_ns, work.end_ns))]
-    named = len(copy) == 0 or bool(told[name[copy]].any())
-    slow = copy[pageable[name[copy]]]
+    copy = np.flatnonzero(rows.kind[work.row] == Kind.MEMCPY)
+    copy = copy[view.touching(work.start_ns[copy], work.end_ns[copy])]
+    copy = copy[named(rows, work.row[copy], TO_DEVICE)]
+    told = len(copy) == 0 or bool(named(rows, work.row[copy], NAMES_MEMORY).any())
+    slow = copy[named(rows, work.row[copy], PAGEABLE)]
     sizes = rows.ints.get("bytes")
     tiny = np.zeros(len(slow), dtype=np.bool_)
     if sizes is not None:
         size = sizes.of(work.row[slow], -1)
         tiny = (size >= 0) & (size <= TINY_COPY_BYTES.value)
-    return Copies(slow[~tiny], int(tiny.sum()), len(copy), named)
+    return Copies(slow[~tiny], int(tiny.sum()), len(copy), told)
 
 
 def copy_calls(view: DeviceView, copies: Copies) -> Ints:
@@ -69,13 +67,12 @@ def copy_calls(view: DeviceView, copies: Copies) -> Ints:
     calls = np.unique(calls[calls >= 0])
     found = [calls]
     every = rows.of_kind(*API_CALLS)
-    blocking = rows.names_matching(lambda n: BLOCKING.search(n) is not None)
     for lane in np.unique(rows.lane[calls]).tolist():
         here = every[rows.lane[every] == lane]
         here = here[np.argsort(rows.start_ns[here], kind="stable")]
         at = np.flatnonzero(np.isin(here, calls)) + 1
         after = here[at[at < len(here)]]
-        found.append(after[blocking[rows.name[after]]])
+        found.append(after[named(rows, after, BLOCKING)])
     return np.unique(np.concatenate(found))
 
 
@@ -98,10 +95,9 @@ def waits(view: DeviceView) -> Waits:
     is inside that call, or has just left it and refills the queue. -1 where there is none."""
     rows = view.case.timeline.rows
     span = view.time_in("host_sync")
-    blocking = rows.names_matching(lambda n: BLOCKING.search(n) is not None)
     calls = rows.of_kind(*API_CALLS)
     work = view.work
-    own = blocking[rows.name[calls]]
+    own = named(rows, calls, BLOCKING)
     if work is not None:
         own |= np.isin(calls, work.call_row[copies_to_device(view).pageable])
     calls = lane_rows(view.case, calls[own], feeding_lanes(view))

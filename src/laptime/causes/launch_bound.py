@@ -10,6 +10,7 @@ import numpy as np
 from laptime.causes import wording
 from laptime.causes.case import Case, Clear, Finding, Need, Outcome
 from laptime.causes.limits import LAUNCH_GAP_NS, LAUNCH_SHARE
+from laptime.causes.named import named
 from laptime.causes.view import DeviceView, gpu_views
 from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
@@ -147,12 +148,10 @@ def _unshown_waits(view: DeviceView) -> Span:
     With blocking calls, the ledger has that time under ``host_sync`` and the rest is launch cost.
     """
     rows = view.case.timeline.rows
-    blocking = rows.names_matching(lambda n: BLOCKING.search(n) is not None)
-    if blocking[rows.name[rows.of_kind(*API_CALLS)]].any():
+    if named(rows, rows.of_kind(*API_CALLS), BLOCKING).any():
         return intervals.EMPTY
-    waiting = rows.names_matching(lambda n: SYNCHRONISING.search(n) is not None)
     operators = rows.of_kind(Kind.CPU_OP)
-    return view.rows_span(operators[waiting[rows.name[operators]]])
+    return view.rows_span(operators[named(rows, operators, SYNCHRONISING)])
 
 
 def _gaps(view: DeviceView, short: Span) -> Span:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from laptime.causes.named import named
 from laptime.causes.view import DeviceView
 from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
@@ -18,11 +19,8 @@ WITH_WORKERS = "_MultiProcessingDataLoaderIter"
 
 def loader_rows(rows: Rows) -> Ints:
     """Rows of the loader's next (and of queue gets), as the ledger recognises them."""
-    named = rows.names_matching(lambda name: LOADER.search(name) is not None)
-    if not named.any():
-        return np.zeros(0, dtype=np.int64)
     host = rows.of_kind(Kind.ANNOTATION, Kind.CPU_OP, Kind.PYTHON)
-    found: Ints = host[named[rows.name[host]]]
+    found: Ints = host[named(rows, host, LOADER)]
     return found
 
 
