@@ -116,6 +116,12 @@ class Oracle:
             if rows.kind[i] == Kind.OVERHEAD
         ]
         self.unseen = list(self._unseen(rows))
+        numbers = {h.correlation for h in self.host if h.kind in API} - {None, 0}
+        self.uncalled = [
+            int(rows.start_ns[i])
+            for i in range(len(rows))
+            if rows.kind[i] in ACTIVITY and correlation(rows, i) not in numbers
+        ]
 
     def _calls(self, pattern: states.re.Pattern[str]) -> list[HostRow]:
         return [h for h in self.host if h.kind in API and pattern.search(h.name)]
@@ -196,17 +202,25 @@ class Oracle:
         if not any(a.call for a in mine):
             return "idle"
         assert floors is not None
-        return self._held(mine, at, floors) or self._fed(mine, at)
+        held = self._held(mine, at, floors)
+        if held is not None:
+            return held
+        return "unattributed" if self._perhaps_held(mine, at) else self._fed(mine, at)
 
     def _may_run(self, call: HostRow, mine: list[Activity], at: int) -> bool:
-        """Whether work of an unseen call may run: until the thread's next work starts."""
-        if at < call.end:
+        """Whether work of an unseen call may run: from the call until every stream that the
+        thread goes on to feed has started the next activity."""
+        if at < call.start:
             return False
         after = [a for a in mine if a.thread == call.lane and a.called > call.start]
         if not after:
             return True
-        following = min(a.called for a in after)
-        return at < min(a.start for a in after if a.called == following)
+        for stream in {a.lane for a in after}:
+            there = [a for a in after if a.lane == stream]
+            following = min(a.called for a in there)
+            if at < min(a.start for a in there if a.called == following):
+                return True
+        return False
 
     def _held(self, mine: list[Activity], at: int, floors: Floors) -> str | None:
         held = [a for a in mine if a.call and a.enqueued <= at < a.start]
@@ -222,6 +236,22 @@ class Oracle:
             if before and max(before) <= at < max(before) + floors.gap_ns:
                 return "kernel_gap"
         return "event_wait" if held else None
+
+    def _perhaps_held(self, mine: list[Activity], at: int) -> bool:
+        """Whether a stream may hold work of unknown launch: not before the work ahead of it on
+        the stream was called, for a stream runs in order."""
+        for a in mine:
+            if a.call is None and at < a.start:
+                ahead = [
+                    b.called
+                    for b in mine
+                    if b.call
+                    and b.lane == a.lane
+                    and (b.start, -b.end, b.row) < (a.start, -a.end, a.row)
+                ]
+                if not ahead or at >= max(ahead):
+                    return True
+        return False
 
     def _fed(self, mine: list[Activity], at: int) -> str:
         """Nothing is enqueued: what the thread does that enqueues next."""
@@ -262,12 +292,14 @@ class Oracle:
         return found - {State.NONE}
 
     def _refills(self, lane: int, at: int) -> bool:
-        """Between the return of a blocking call and the end of the next launch call."""
+        """Between the return of a blocking call and the end of the next launch call, or the start
+        of work on any device that has no recorded call."""
         launches = [h for h in self.host if h.lane == lane and h.state is State.LAUNCH]
         for blocking in self.host:
             if blocking.lane == lane and blocking.state is State.BLOCKED and blocking.end <= at:
                 after = [(h.start, h.end) for h in launches if h.start >= blocking.end]
-                if after and at < min(after)[1]:
+                shown = [s for s in self.uncalled if s >= blocking.end]
+                if after and at < min([min(after)[1], *shown]):
                     return True
         return False
 

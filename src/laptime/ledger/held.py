@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from laptime.ledger import intervals
-from laptime.ledger.intervals import Span
+from laptime.ledger.intervals import EMPTY, Span
 from laptime.ledger.work import Work
 from laptime.model.rows import I64
 
@@ -21,6 +21,7 @@ ASSUMED_LATENCY_NS = 10_000
 GAP_LOW_NS, GAP_HIGH_NS = 10_000, 20_000
 """The ordinary gap between kernels is clipped to 10-20 us (replay rule R5)."""
 FEW = 20
+LONG_AGO = np.int64(-(1 << 62))
 QUANTILE = 90
 """The floors are this percentile of their samples: high enough that ordinary launches count as
 ordinary, low enough that launches held by an event do not raise it."""
@@ -109,3 +110,19 @@ def held_layers(work: Work, floor: Floors) -> list[tuple[str, Span]]:
         ("kernel_gap", gap),
         ("event_wait", intervals.union(enqueued, start)),
     ]
+
+
+def perhaps_held(work: Work) -> Span:
+    """Time in which a stream may hold work whose launch call is not recorded.
+
+    A stream runs in order: such work was enqueued after the last recorded call before it on its
+    stream. Before it starts nobody can say that the host had enqueued nothing.
+    """
+    found = EMPTY
+    for lane in np.unique(work.lane).tolist():
+        mine = np.flatnonzero(work.lane == lane)
+        known = work.launched[mine]
+        called = np.maximum.accumulate(np.where(known, work.called_ns[mine], LONG_AGO))
+        since = np.append(LONG_AGO, called[:-1])
+        found = intervals.both(found, intervals.union(since[~known], work.start_ns[mine][~known]))
+    return found

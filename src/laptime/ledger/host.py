@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from laptime.ledger import intervals, states
+from laptime.ledger.device_work import launch_calls
 from laptime.ledger.intervals import EMPTY, Span
 from laptime.ledger.states import State
-from laptime.model.rows import API_CALLS, HOST_KINDS, I64, Ints, Kind, Mask, Rows
+from laptime.model.rows import API_CALLS, DEVICE_WORK, HOST_KINDS, I64, Ints, Kind, Mask, Rows
 
+NEVER = np.iinfo(np.int64).max
 REGIONS = (Kind.CPU_OP, Kind.ANNOTATION, Kind.PYTHON)
 
 
@@ -19,7 +21,8 @@ class ThreadStates:
     """States of one thread. ``inside[s]`` is the time covered by a row of state ``s`` (states
     overlap where rows nest; whoever reads them gives the first state precedence).
 
-    ``refill`` is the time from the return of a blocking call to the end of the next launch call.
+    ``refill`` is the time from the return of a blocking call to the end of the next launch call, or
+    to the start of an activity whose launch call is not recorded, if that comes first.
     ``extent`` runs from the thread's first row to its last row's end: outside it, nothing is known.
     """
 
@@ -46,6 +49,7 @@ class HostStates:
     _region_state: dict[Kind, Ints] = field(init=False)
     _host: Ints = field(init=False)
     _host_lane: Ints = field(init=False)
+    _uncalled: I64 = field(init=False)
     _known: dict[int, ThreadStates] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -63,6 +67,8 @@ class HostStates:
             for i in np.unique(rows.name[self._host[kind == region]]).tolist():
                 table[i] = states.of_region(rows.names[i], region)
             self._region_state[region] = table
+        work = rows.of_kind(*DEVICE_WORK)
+        self._uncalled = np.sort(rows.start_ns[work[launch_calls(rows, work) < 0]])
 
     @property
     def any_rows(self) -> bool:
@@ -104,13 +110,20 @@ class HostStates:
         return ThreadStates(lane, inside, refill, extent)
 
     def _refill(self, left: I64, launch_start: I64, launch_end: I64) -> Span:
-        """From each return of a blocking call to the end of the next launch call."""
-        if len(left) == 0 or len(launch_start) == 0:
+        """From each return of a blocking call to the end of the next launch call.
+
+        Where calls are missing the next one seen may be far too late: the device, at work without
+        a recorded call, shows that the queue was refilled.
+        """
+        if len(left) == 0:
             return EMPTY
         order = np.lexsort((launch_end, launch_start))  # rows' order must not matter
         at = np.searchsorted(launch_start[order], left)
-        has_next = at < len(order)
-        return intervals.union(left[has_next], launch_end[order][at[has_next]])
+        until = np.append(launch_end[order], NEVER)[at]
+        at = np.searchsorted(self._uncalled, left)
+        shown = np.append(self._uncalled, NEVER)[at]
+        known = until < NEVER
+        return intervals.union(left[known], np.minimum(until, shown)[known])
 
     def _capture(self, calls: Ints) -> Span:
         """Between the begin and the end of a stream capture on this thread."""

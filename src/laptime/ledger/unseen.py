@@ -27,17 +27,21 @@ class Unseen:
     end_ns: I64
 
     def span(self, work: Work) -> Span:
-        """Time in which a device may run such work: from the end of the call to the start of the
-        next recorded activity that the same thread launched."""
+        """Time in which a device may run such work: from the call (copies run inside theirs) until
+        each stream that the same thread goes on to feed has started its next activity. Which
+        stream the work is on is not known; a stream runs in order."""
         found = EMPTY
         for lane in np.unique(self.lane).tolist():
             here = self.lane == lane
-            mine = work.launched & (work.thread == lane)
-            called, start = work.called_ns[mine], work.start_ns[mine]
-            order = np.argsort(called, kind="stable")
-            at = np.searchsorted(called[order], self.start_ns[here], side="right")
-            until = np.append(start[order], FAR)[at]
-            found = intervals.both(found, intervals.union(self.end_ns[here], until))
+            until = np.full(int(here.sum()), -FAR, dtype=np.int64)
+            for stream in np.unique(work.lane).tolist():
+                mine = (work.lane == stream) & work.launched & (work.thread == lane)
+                called, start = work.called_ns[mine], work.start_ns[mine]
+                order = np.argsort(called, kind="stable")
+                at = np.searchsorted(called[order], self.start_ns[here], side="right")
+                until = np.maximum(until, np.append(start[order], -FAR)[at])
+            until[until == -FAR] = FAR
+            found = intervals.both(found, intervals.union(self.start_ns[here], until))
         return found
 
 
