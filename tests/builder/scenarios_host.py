@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.builder.host import MS, US
+from tests.builder.kernels import gemm
 from tests.builder.trace import TraceBuilder
 from tests.builder.truth import Scenario, device_truth
 from tests.builder.variant import Variant
@@ -25,8 +26,8 @@ def host_sync_each_lap(variant: Variant | None = None) -> Scenario:
             main.op("aten::zero_grad", 3 * MS)
             for _ in range(20):
                 main.kernel_op(
-                    "aten::mm", "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn",
-                    500 * US, before_ns=20 * US, after_ns=4 * US,
+                    "aten::mm", gemm(trace.variant, "bf16"), 500 * US,
+                    before_ns=20 * US, after_ns=4 * US,
                 )  # fmt: skip
             main.item(copy_ns=2 * US, tail_ns=10 * US)
     busy = {"compute": 10 * MS, "exposed_copy": 2 * US}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.builder.host import MS, US, HostThread
+from tests.builder.kernels import gemm
 from tests.builder.rows import Row
 from tests.builder.trace import TraceBuilder
 from tests.builder.truth import Scenario, WindowTruth, device_truth
@@ -13,15 +14,14 @@ KERNELS = 20
 KERNEL_NS = 500 * US
 BUSY_NS = KERNELS * KERNEL_NS
 BEFORE_NS, CALL_NS, LATENCY_NS, AFTER_NS = 20 * US, 6 * US, 4 * US, 4 * US
-BF16_GEMM = "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn"
 
 
 def _work(main: HostThread) -> list[Row]:
     """Launch a lap's operators; the host needs 30 us for each, the device 500."""
     return [
         main.kernel_op(
-            "aten::mm", BF16_GEMM, KERNEL_NS, before_ns=BEFORE_NS, call_ns=CALL_NS,
-            latency_ns=LATENCY_NS, after_ns=AFTER_NS,
+            "aten::mm", gemm(main.trace.variant, "bf16"), KERNEL_NS,
+            before_ns=BEFORE_NS, call_ns=CALL_NS, latency_ns=LATENCY_NS, after_ns=AFTER_NS,
         )
         for _ in range(KERNELS)
     ]  # fmt: skip
@@ -100,9 +100,11 @@ def pageable_copies(variant: Variant | None = None) -> Scenario:
     The call waits for the previous lap's kernels, the copy starts the moment they end, and the
     call returns 20 us after the copy. Then 20 us in the operator, 6 in the call, 4 of latency.
     A window begins with the copy: copy, refill, kernels; the next copy follows without a gap.
-    The first host lap has nothing to wait for and is shorter than the others.
+    The first host lap has nothing to wait for and is shorter than the others. AMD's copies do not
+    say what memory they come from: no cause is promised there, but the run is not healthy either.
     """
     trace = TraceBuilder(variant)
+    told = trace.variant.vendor != "amd"
     main = trace.thread()
     for lap in range(LAPS):
         with main.step(lap + 2):
@@ -114,7 +116,8 @@ def pageable_copies(variant: Variant | None = None) -> Scenario:
     held = {"host_sync+host_launch+host_ops": host, "launch_latency": LATENCY_NS}
     truth = {"exposed_copy": COPY_NS, "compute": BUSY_NS} | held
     return Scenario(
-        "pageable_copies", trace, "pageable-copies", {0: device_truth(trace, truth, truth)},
+        "pageable_copies", trace, "pageable-copies" if told else None,
+        {0: device_truth(trace, truth, truth)},
         forbidden=frozenset({"input-starvation", "healthy", "launch-bound"}),
         steady=[None] + [True] * (LAPS - 1),
     )  # fmt: skip

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+DEVICES: Mapping[str, tuple[str, tuple[int, int], int]] = {
+    "nvidia": ("NVIDIA A100-SXM4-80GB", (8, 0), 108),
+    "amd": ("AMD Instinct MI300X", (9, 4), 304),
+}
+"""Name, compute capability and multiprocessors of the device a vendor's traces are from."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +25,8 @@ class Variant:
     ``collective_args`` is the generation of collective arguments, "a" to "d", None for none.
     ``queue_for_stream`` (AMD) writes the queue and no stream. ``shuffle`` is the seed of a random
     order of rows, None for the writer's order. ``pairs`` writes operators and annotations as B and
-    E rows. ``layout`` is "kineto" (its writer's own lines) or "compact" (one line).
+    E rows. ``layout`` is "kineto" (its writer's own lines) or "compact" (one line). A device that
+    is not named is the vendor's in ``DEVICES``.
     """
 
     year: int = 2025
@@ -39,15 +47,20 @@ class Variant:
     shuffle: int | None = None
     pairs: bool = False
     layout: str = "kineto"
-    device_name: str = "NVIDIA A100-SXM4-80GB"
-    compute_capability: tuple[int, int] = (8, 0)
-    sms: int = 108
+    device_name: str = ""
+    compute_capability: tuple[int, int] = (0, 0)
+    sms: int = 0
     rank: int | None = None
     world_size: int = 1
 
     def __post_init__(self) -> None:
         if self.base_time and self.year < 2024:
             object.__setattr__(self, "base_time", False)
+        if not self.device_name:
+            name, capability, sms = DEVICES.get(self.vendor, DEVICES["nvidia"])
+            object.__setattr__(self, "device_name", name)
+            object.__setattr__(self, "compute_capability", capability)
+            object.__setattr__(self, "sms", sms)
         if self.collective_args not in (None, "a", "b", "c", "d"):
             raise ValueError(f"collective_args is a, b, c, d or None, not {self.collective_args!r}")
 
