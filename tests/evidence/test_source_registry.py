@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
 
@@ -132,6 +134,23 @@ def test_named_files_must_be_readable(tmp_path: Path) -> None:
     run = open_run([good, good, tmp_path / "a.json.gz"])
     assert len(run.timelines) == 1
     assert run.health.warnings == [f"{good}: named twice; read once"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the toy format reaches workers by fork")
+def test_processes_give_the_same_run(tmp_path: Path) -> None:
+    for rank in (2, 0, 1):
+        toy(tmp_path / f"r{rank}.json.gz", rank)
+    (tmp_path / "broken.json").write_text('{"toy": ')
+    one = open_run(tmp_path, n_jobs=1)
+    seen: list[int] = []
+    with joblib.parallel_config(backend="multiprocessing"):
+        many = open_run(tmp_path, n_jobs=3, progress=lambda _, done, total: seen.append(done))
+    assert [t.id for t in many.timelines] == [t.id for t in one.timelines]
+    assert [t.rank for t in many.timelines] == [0, 1, 2]
+    assert many.sources == one.sources
+    assert many.health == one.health
+    assert len(seen) == 4
+    assert seen == sorted(seen)
 
 
 def test_conflicts_are_recorded_and_ids_stay_unique(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pkgutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 from laptime.evidence.format import Format, Match, Progress
 from laptime.evidence.join import joined, natural
@@ -185,19 +185,27 @@ def _read_all(
     jobs = _jobs(files, n_jobs)
     if jobs == 1:
         return [_read(f.source, f.format_id, progress) for f in files]
-    from joblib import Parallel, delayed
+    from joblib import delayed
 
     calls = (delayed(_read)(f.source, f.format_id, None) for f in files)
     out: list[Part | LaptimeError] = []
     done, total = 0, sum(f.source.total_bytes or 0 for f in files)
-    for file, result in zip(
-        files, Parallel(n_jobs=jobs, return_as="generator")(calls), strict=True
-    ):
+    for file, result in zip(files, _parallel(jobs)(calls), strict=True):
         out.append(result)
         done += file.source.total_bytes or 0
         if progress is not None:
             progress(f"{len(out)} of {len(files)} files", done, total)
     return out
+
+
+def _parallel(jobs: int) -> Any:
+    """joblib's pool, giving results as they come where its backend can (for the progress)."""
+    from joblib import Parallel
+
+    try:
+        return Parallel(n_jobs=jobs, return_as="generator")
+    except ValueError:
+        return Parallel(n_jobs=jobs)
 
 
 def _jobs(files: Sequence[_File], n_jobs: int | None) -> int:
