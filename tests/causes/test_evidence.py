@@ -114,4 +114,4 @@ def test_exposed_communication_names_its_collectives() -> None:
     explanation = explained(file_named("kineto/param-dlrm-8ranks/worker1_"))
     first = explanation.judgement.findings[0]
     assert first.id == "exposed-collectives"
-    assert "send_recv 9.39 ms (5), all_reduce 1.67 ms (3)" in first.sentence
+    assert "5 send_recv 9.39 ms, 3 all_reduce 1.67 ms" in first.sentence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from laptime.causes.case import Abstention, Clear, Finding, Need
-from laptime.causes.exposed_collectives import CAUSE
+from laptime.causes.exposed_collectives import CAUSE, _operation
 from laptime.causes.registry import outcome
 from laptime.kernels.names import KernelName
 from laptime.ledger.work import WorkClass
@@ -33,8 +33,8 @@ def test_names_collectives_by_exposed_time() -> None:
     found = CAUSE.look(communicating().case())
     assert isinstance(found, Finding)
     assert found.sentence == (
-        "Communication without computation takes 20.0 of each 100 ms lap (20 %): all_reduce "
-        "15.0 ms (1 a lap), all_gather 5.00 ms (1 a lap); transfer and waiting for late ranks "
+        "Communication without computation takes 20.0 of each 100 ms lap (20 %): 1 all_reduce "
+        "15.0 ms, 1 all_gather 5.00 ms a lap; transfer and waiting for late ranks "
         "cannot be told apart on one rank."
     )
     assert found.bound_ns == 20 * MS
@@ -57,3 +57,20 @@ def test_abstains_without_device_rows() -> None:
     answer = outcome(CAUSE, communicating().case(ALL_NEEDS - {Need.GPU_ROWS}))
     assert isinstance(answer, Abstention)
     assert answer.missing == ("gpu_rows",)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "operation"),
+    [
+        ("_allgather_base", "all_gather"),
+        ("allreduce", "all_reduce"),
+        ("reduce_scatter_tensor_coalesced", "reduce_scatter_tensor"),
+        ("all_to_allv", "all_to_allv"),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_recorded_names_in_the_words_of_kernels(
+    recorded: str | None, operation: str | None
+) -> None:
+    assert _operation(recorded) == operation

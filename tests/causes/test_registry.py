@@ -154,3 +154,11 @@ def test_every_case_is_judged_by_itself() -> None:
     assert ids(judged.findings) == ["healthy"]
     assert judged.findings[0].rank == 1
     assert {c.id for c in judged.clear if isinstance(c, Clear) and c.rank is None} >= {"healthy"}
+
+
+def test_inferred_laps_limit_confidence() -> None:
+    case = half_idle()
+    laps = replace(case.ledger.laps, source="repetition", confidence=0.8)
+    inferred = replace(case, ledger=replace(case.ledger, laps=laps))
+    assert judge(case.run, [case], [Fake("x", 0.1, 1)]).findings[0].confidence == 1.0
+    assert judge(case.run, [inferred], [Fake("x", 0.1, 1)]).findings[0].confidence == 0.8

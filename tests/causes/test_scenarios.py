@@ -69,6 +69,6 @@ def test_sentences_state_what_was_built(tmp_path: Path) -> None:
     assert "400 gaps of mean 17.0 us and 400 kernels of mean 3.00 us a lap" in sentence(
         "launch_bound"
     )
-    assert "5.00 of each 15.0 ms lap (33 %): all_reduce 5.00 ms" in sentence("exposed_all_reduce")
+    assert "5.00 of each 15.0 ms lap (33 %): 1 all_reduce 5.00 ms" in sentence("exposed_all_reduce")
     assert "at most 17.5 ms of it could go" in sentence("fp32_sgemm")
     assert sentence("healthy").startswith("Device busy 99.8 % of each 20.0 ms lap")

@@ -10,6 +10,7 @@ from laptime.causes import wording
 from laptime.causes.case import Case, Clear, Finding, Need, Outcome
 from laptime.causes.limits import COMM_SHARE
 from laptime.causes.view import DeviceView, gpu_views
+from laptime.kernels.operations import COMM_OPERATIONS
 from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
 from laptime.ledger.work import WorkClass
@@ -67,7 +68,7 @@ class ExposedCollectives:
         exposed = view.mean_ns(span)
         kinds = _by_kind(view, span)
         named = wording.listed(
-            f"{name} {wording.time(ns)} ({wording.count(number / view.laps)}{view.per_lap})"
+            f"{wording.count(number / view.laps)} {name} {wording.time(ns)}"
             for name, ns, number in kinds
         )
         covered = view.mean_ns(view.time_in("compute_with_comm"))
@@ -76,8 +77,8 @@ class ExposedCollectives:
             title=self.title,
             sentence=(
                 f"Communication without computation takes {view.of_lap(exposed)} "
-                f"({wording.percent(share)}): {named}; transfer and waiting for late ranks cannot "
-                "be told apart on one rank."
+                f"({wording.percent(share)}): {named}{view.per_lap}; transfer and waiting for "
+                "late ranks cannot be told apart on one rank."
             ),
             share=share,
             bound_ns=exposed,
@@ -120,12 +121,26 @@ def _by_kind(view: DeviceView, exposed: Span) -> list[tuple[str, int, int]]:
     for row, label in zip(every.tolist(), labels, strict=True):
         kernel = decoded.get(int(rows.name[row]))
         operation = kernel.operation if kernel is not None and kernel.comm else "collective"
-        groups.setdefault((label or operation).lstrip("_"), []).append(row)
+        groups.setdefault(_operation(label) or operation, []).append(row)
     found = []
     for name, members in groups.items():
         span = intervals.intersect(exposed, view.rows_span(np.array(members, dtype=np.int64)))
         found.append((name, view.mean_ns(span), len(members)))
     return sorted(found, key=lambda f: (-f[1], f[0]))
+
+
+def _operation(label: str | None) -> str | None:
+    """A recorded collective's name in the words of kernel names ("_allgather_base": all_gather).
+
+    The record is asked before the kernel's name, which may be generic.
+    """
+    if not label:
+        return None
+    plain = label.lower().strip("_").removesuffix("_base").removesuffix("_coalesced")
+    for operation in COMM_OPERATIONS:
+        if plain.replace("_", "") == operation.replace("_", ""):
+            return operation
+    return plain
 
 
 CAUSE = ExposedCollectives()

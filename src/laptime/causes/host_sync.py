@@ -120,11 +120,13 @@ def _own_waits(view: DeviceView) -> tuple[Waits, Span, Ints]:
 
 
 def _by_time(pieces: Waits, calls: Ints) -> Ints:
-    """The calls, those with most idle time first."""
-    length = {
-        int(c): int((pieces.end_ns - pieces.start_ns)[pieces.call == c].sum()) for c in calls[:4096]
-    }
-    return np.array(sorted(length, key=lambda c: (-length[c], c)), dtype=np.int64)
+    """The calls, those with most idle time first, ties in order of rows."""
+    mine = np.isin(pieces.call, calls)
+    place = np.searchsorted(calls, pieces.call[mine])
+    length = np.zeros(len(calls), dtype=np.int64)
+    np.add.at(length, place, (pieces.end_ns - pieces.start_ns)[mine])
+    ordered: Ints = calls[np.argsort(-length, kind="stable")]
+    return ordered
 
 
 CAUSE = HostSync()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 
@@ -39,11 +40,18 @@ def causes() -> tuple[Cause, ...]:
 
 
 def outcome(cause: Cause, case: Case) -> Outcome:
-    """One cause's answer on one case: an abstention where a need is missing, else its look."""
+    """One cause's answer on one case: an abstention where a need is missing, else its look.
+
+    A finding on laps that were inferred is no surer than they are.
+    """
     missing = [need for need in cause.needs if need not in case.has]
     if missing:
         return abstention(cause.id, missing, case.timeline.rank)
-    return cause.look(case)
+    answer = cause.look(case)
+    laps = case.ledger.laps
+    if isinstance(answer, Finding) and laps.source == "repetition":
+        return replace(answer, confidence=min(answer.confidence, laps.confidence))
+    return answer
 
 
 def judge(run: Run, cases: Sequence[Case], using: Sequence[Cause] | None = None) -> Judgement:
