@@ -27,7 +27,7 @@ _BUILTIN = {
 }  # fmt: skip
 
 _TOKEN = re.compile(
-    r"""(?P<len>\d+)                     # length-prefixed identifier (length checked by hand)
+    r"""(?P<len>\d{1,6})                 # length-prefixed identifier (length checked by hand)
     | L(?P<lit>[abcdhijlmstxy])(?P<val>n?\d+)E   # literal of a builtin type
     | (?P<sub>S(?:[0-9A-Z]*_|[tabsiod])|T[0-9A-Z]*_)
     | (?P<fun>L_Z|_Z|Z)

@@ -158,6 +158,8 @@ def nvjet(parts: Parts) -> Reading:
 _CUTLASS = re.compile(
     r"cutlass(?P<three>3x)?(?:_sm|_)?(?P<arch>\d+)?a?f?_?(?P<core>\w*?tensorop|simt)_(?P<rest>\w+)"
 )
+# Longer names are templates spelt out, whose first arguments say all that is read.
+_NAME_CHARS = 1000
 _CTYPE = r"(?:bf16|tf32|f16|f32|f64|s8|u8|s4|e4m3|e5m2|e2m1|ue\dm\dx\w+?|f4|f8)"
 _GEMM3 = re.compile(rf"gemm_(?:block_scaled_)?(?P<a>{_CTYPE})_")
 _GEMM2 = re.compile(
@@ -171,8 +173,7 @@ _CWHAT = {**_XWHAT, "symm": "gemm", "syrk": "gemm", "trmm": "gemm"}
 
 def cutlass_name(parts: Parts) -> Reading:
     """CUTLASS profiler names, bare or as the argument of `cutlass::Kernel`."""
-    text = parts.name
-    found = _CUTLASS.search(text)
+    found = _CUTLASS.search(parts.name[:_NAME_CHARS])
     if found is None:
         return NOTHING
     rest = found["rest"]
@@ -200,8 +201,9 @@ def cutlass_name(parts: Parts) -> Reading:
     return Reading(dtype, tile, core, arch, operation)
 
 
-_CUTE_TILE = re.compile(r"C<(\d+)>?,? *>?(?:cute::)?C?<(\d+)>?,? *>?(?:cute::)?C?<(\d+)>")
-_SM = re.compile(r"\bSm(\d+)|enable_sm(\d+)|sm(\d+)_", re.I)
+_CUTE_TILE = re.compile(r"tuple<(?:cute::)?C<(\d+)>, (?:cute::)?C<(\d+)>, (?:cute::)?C<(\d+)>")
+_CLUSTER_MAX = 16  # the same triple names the cluster first, at most 16 blocks
+_SM = re.compile(r"Sm(\d{2,3})|sm(\d{2,3})_")
 
 
 def cutlass_device(parts: Parts) -> Reading:
@@ -209,7 +211,7 @@ def cutlass_device(parts: Parts) -> Reading:
     text = parts.args
     seen = first_floating(parts)
     found = _SM.search(text)
-    arch = f"sm{found[1] or found[2] or found[3]}" if found else None
+    arch = f"sm{found[1] or found[2]}" if found else None
     simt = "Simt" in text and "Gmma" not in text and "Umma" not in text
     core: bool | None = False if simt else (True if re.search("Gmma|Umma|UMMA", text) else None)
     operation = "unknown"
@@ -217,7 +219,9 @@ def cutlass_device(parts: Parts) -> Reading:
         operation = "gemm"
     elif "ConvUniversal" in text:
         operation = "conv"
-    return Reading(seen.dtype, None, core, arch, operation)
+    triples = [found.groups() for found in _CUTE_TILE.finditer(text)]
+    tile = next(("x".join(t) for t in triples if max(map(int, t)) > _CLUSTER_MAX), None)
+    return Reading(seen.dtype, tile, core, arch, operation)
 
 
 _CUTLASS2_TILE = re.compile(r"GemmShape<(\d+), (\d+), (\d+)>")
@@ -226,9 +230,9 @@ _CUTLASS2_ARCH = re.compile(r"arch::Sm(\d+)")
 
 def cutlass_kernel(parts: Parts) -> Reading:
     """`cutlass::Kernel<...>`: a profiler name, or the template of CUTLASS 2 spelt out."""
-    if _CUTLASS.search(parts.name):
+    text = parts.name[:_NAME_CHARS]
+    if _CUTLASS.search(text):
         return cutlass_name(parts)
-    text = parts.name[:4000]
     if not re.search(r"Gemm|gemm|Implicit|Gemv", text):
         return Reading(operation="unknown")
     if "GemvBatched" in text or "kernel::Gemv" in text:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from laptime.kernels.demangle import Parts
-from laptime.kernels.reading import Reading, first_floating, first_word
+from laptime.kernels.reading import Reading, any_word, first_floating, first_word
 from laptime.kernels.rules import Rule
 
 _TILE = re.compile(r"kernel_traits<(\d+), (\d+), (\d+)")
@@ -22,9 +22,9 @@ def flash(parts: Parts) -> Reading:
     kBlockM x kBlockN x head dimension."""
     found = _TILE.search(parts.args)
     tile = f"{found[2]}x{found[3]}x{found[1]}" if found else None
-    dtype = first_floating(parts).dtype
+    dtype = any_word(parts).dtype
     name = parts.path
-    operation = "attention_backward" if "bwd" in name else "attention"
+    operation = "attention_backward" if "bwd" in name or "dgrad" in name else "attention"
     core = True if "kernel_traits" in parts.args and "convert" not in name else None
     return Reading(dtype, tile, core, None, operation)
 

@@ -53,17 +53,17 @@ def nccl(parts: Parts) -> Reading:
 PATH = (
     # DeepEP and its copies: dispatch and combine in three transports.
     Rule(
-        r"(?:\w+::)*deep_ep::(?:\w+::)*(?:clean_low_latency_buffer|barrier)\b", "DeepEP", "barrier"
+        r"(?:\w+::)?deep_ep::(?:\w+::)*(?:clean_low_latency_buffer|barrier)\b", "DeepEP", "barrier"
     ),
     Rule(
-        r"(?:\w+::)*deep_ep::(?:\w+::)*(?:cached_)?notify_(?:dispatch|combine)\b",
+        r"(?:\w+::)?deep_ep::(?:\w+::)*(?:cached_)?notify_(?:dispatch|combine)\b",
         "DeepEP",
         "all_to_all",
     ),
-    Rule(r"(?:\w+::)*deep_ep::(?:\w+::)*(?:dispatch|combine)(?:\b|_)", "DeepEP", "all_to_all"),
-    Rule(r"(?:\w+::)*deep_ep::layout::get_dispatch_layout\b", "DeepEP", "moe_routing"),
+    Rule(r"(?:\w+::)?deep_ep::(?:\w+::)*(?:dispatch|combine)(?:\b|_)", "DeepEP", "all_to_all"),
+    Rule(r"(?:\w+::)?deep_ep::layout::get_dispatch_layout\b", "DeepEP", "moe_routing"),
     Rule(
-        r"(?:\w+::)*deep_ep::(?:intranode|internode|internode_ll|hybrid)::", "DeepEP", "collective"
+        r"(?:\w+::)?deep_ep::(?:intranode|internode|internode_ll|hybrid)::", "DeepEP", "collective"
     ),
     Rule(
         r"(?:intranode|internode|internode_ll)::(?:cached_)?(?:notify_)?(?:dispatch|combine)\b",
@@ -72,7 +72,7 @@ PATH = (
     ),
     # TensorRT-LLM and FlashInfer all-reduce with fused normalisation.
     Rule(
-        r"(?:\w+::)*(?:trtllm_)?(?:mnnvl_|moe_)?allreduce(?:_fusion)?::(?:\w+::)*\w*"
+        r"(?:tensorrt_llm::|flashinfer::)(?:\w+::)*(?:trtllm_)?(?:mnnvl_|moe_)?allreduce(?:_fusion)?::(?:\w+::)*\w*"
         r"(?:[aA]ll_?[rR]educe|moereduce|moefinalize)\w*",
         "TensorRT-LLM",
         "all_reduce",
@@ -100,7 +100,12 @@ PATH = (
     ),
     Rule(r"aiter::(?:\w+::)*(?:\w*reduce_?scatter\w*)", "AITER", "reduce_scatter", first_floating),
     Rule(r"aiter::(?:\w+::)*(?:\w*all_?gather\w*)", "AITER", "all_gather", first_floating),
-    Rule(r"(?:\w+::)*cross_device_reduce_[12]stage\w*", "vLLM", "all_reduce", first_floating),
+    Rule(
+        r"(?:vllm|sglang|sgl_kernel|sgl)::(?:\w+::)*cross_device_reduce_[12]stage\w*",
+        "vLLM",
+        "all_reduce",
+        first_floating,
+    ),
     Rule(r"transformer_engine::(?:\w+::)*userbuffers\w*", "Transformer Engine", "collective"),
 )
 

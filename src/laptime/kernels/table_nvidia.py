@@ -9,6 +9,8 @@ to cuBLAS when they are matrix products and to cuDNN when they are convolutions.
 
 from __future__ import annotations
 
+import re
+
 from laptime.kernels.demangle import Parts
 from laptime.kernels.read_blas import (
     classic,
@@ -84,7 +86,27 @@ def thrust(parts: Parts) -> Reading:
     return Reading(operation=next((op for word, op in _THRUST if word in text), "unknown"))
 
 
-_CUB = r"(?:\w+::)*cub::(?:\w+::)*"
+_CUB = (
+    (re.compile(r"Device(?:Segmented)?(?:RadixSort|MergeSort|Sort)|DeviceUniqueByKey"), "sort"),
+    (re.compile(r"DeviceScan"), "scan"),
+    (re.compile(r"DeviceCompactInit"), "setup"),
+    (re.compile(r"Device(?:Select|Partition|ThreeWayPartition)"), "index"),
+    (re.compile(r"Device(?:Segmented|FixedSizeSegmented)?Reduce"), "reduce"),
+    (re.compile(r"DeviceRunLengthEncode|DeviceRle|DeviceHistogram"), "reduce"),
+    (re.compile(r"DeviceTopK"), "topk"),
+    (re.compile(r"(?:Device)?BatchMemcpy"), "copy"),
+    (re.compile(r"DeviceFor|for_each|transform|static_kernel|dynamic_kernel"), "elementwise"),
+)
+
+
+def cub(parts: Parts) -> Reading:
+    """CUB kernels are named after the primitive; keys are the first type of a sort."""
+    base = parts.path.rsplit("::", 1)[-1]
+    operation = next((op for pattern, op in _CUB if pattern.match(base)), "unknown")
+    return Reading(
+        dtype=first_type(parts).dtype if operation == "sort" else None, operation=operation
+    )
+
 
 PATH = (
     Rule(r"(?:cutlass__5x_cudnn|cudnn\w*::(?:\w+::)*cutlass)::", "cuDNN", "conv", cutlass_name),
@@ -159,17 +181,7 @@ PATH = (
     Rule(r"cudnn::(?:\w+::)*(?:ctc)\w*", "cuDNN", "loss", first_floating),
     Rule(r"cudnn::(?:\w+::)*(?:rnn|lstm|gru|persist\w*rnn)\w*", "cuDNN", "rnn", first_floating),
     # CUB and Thrust, under whichever namespace they were wrapped.
-    Rule(_CUB + r"Device(?:Segmented)?(?:RadixSort|MergeSort|Sort)\w*", "CUB", "sort", first_type),
-    Rule(_CUB + r"DeviceScan\w*", "CUB", "scan"),
-    Rule(_CUB + r"DeviceCompactInit\w*", "CUB", "setup"),
-    Rule(_CUB + r"Device(?:Select|Partition)\w*", "CUB", "index"),
-    Rule(_CUB + r"DeviceUniqueByKey\w*", "CUB", "sort"),
-    Rule(_CUB + r"Device(?:Segmented|FixedSizeSegmented)?Reduce\w*", "CUB", "reduce"),
-    Rule(_CUB + r"DeviceRunLengthEncode\w*|" + _CUB + r"DeviceRle\w*", "CUB", "reduce"),
-    Rule(_CUB + r"DeviceHistogram\w*", "CUB", "reduce"),
-    Rule(_CUB + r"(?:DeviceFor|for_each|\w*transform)\w*", "CUB", "elementwise"),
-    Rule(_CUB + r"(?:DeviceBatchMemcpy|BatchMemcpy)\w*", "CUB", "copy"),
-    Rule(_CUB + r"DeviceTopK\w*", "CUB", "topk"),
+    Rule(r"(?:\w+::)*cub::\w+", "CUB", "unknown", cub),
     Rule(r"(?:\w+::)*thrust::(?:\w+::)*\w+", "Thrust", "unknown", thrust),
 )
 

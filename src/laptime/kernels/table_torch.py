@@ -191,8 +191,7 @@ PATH = (
     Rule(_AT + r"\w*CatArrayBatchedCopy\w*", "ATen", "cat", first_type),
     Rule(_AT + r"(?:split_with_sizes_copy\w*|chunk_cat\w*|HalfCatArray\w*)", "ATen", "cat"),
     Rule(
-        _AT
-        + r"(?:[ms]btopk::\w+|\w*(?:gatherTopK|TopK|radixFindKth\w*|computeBlock\w+|"
+        _AT + r"(?:[ms]btopk::\w+|\w*(?:gatherTopK|TopK|radixFindKth\w*|computeBlock\w+|"
         r"computeDigit\w+|findKth\w*|gatherKth\w*|gatherMedian))\b",
         "ATen",
         "topk",

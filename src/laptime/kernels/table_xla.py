@@ -45,4 +45,4 @@ BASE = (
 
 def asked(base: str) -> bool:
     """Whether a function name has the form of an XLA fusion."""
-    return "fusion" in base or base.startswith("wrapped_") or base.startswith("__triton_")
+    return "fusion" in base or base.startswith(("wrapped_", "__triton_", "triton_softmax"))
