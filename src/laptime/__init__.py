@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from laptime.evidence.registry import open_run as open  # noqa: A004
+    from laptime.evidence.registry import open_run as open
     from laptime.explaining import explanation_of as explain
     from laptime.explanation import Explanation
     from laptime.model.errors import CannotTell, LaptimeError, UnreadableInput, UsageError

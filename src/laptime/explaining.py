@@ -13,7 +13,11 @@ from laptime.causes.verdict import verdict
 from laptime.explanation import Explanation, KernelTotal, View
 from laptime.kernels.names import KernelName
 from laptime.ledger.build import build_ledger
+from laptime.ledger.by_lap import LapSpread, lap_spread
+from laptime.ledger.by_region import RegionTable, region_table
 from laptime.ledger.device_work import kernel_names
+from laptime.ledger.ledger import Ledger
+from laptime.ledger.work import Work
 from laptime.model.rows import Kind
 from laptime.model.run import Run, Timeline
 
@@ -29,11 +33,27 @@ def explanation_of(run: Run, laps: str | None = None) -> Explanation:
     for timeline in run.timelines:
         names = kernel_names(timeline.rows)
         ledger, work = build_ledger(timeline, names, laps)
-        views.append(View(timeline, work, ledger, _kernels(timeline, names)))
+        views.append(_view(timeline, ledger, work, names))
         has = needs_met(timeline, work, ledger)
         cases.append(Case(run, timeline, ledger, work, names, has))
     judgement = judge(run, cases)
     return Explanation(run, views, judgement, verdict(judgement, cases))
+
+
+def _view(
+    timeline: Timeline, ledger: Ledger, work: Mapping[str, Work], names: Mapping[int, KernelName]
+) -> View:
+    """One timeline with the further views of its ledger, where the evidence allows them."""
+    spreads: dict[str, LapSpread] = {}
+    regions: dict[str, RegionTable] = {}
+    for device in ledger.devices:
+        spread = lap_spread(timeline.rows, ledger, device, work.get(device.device))
+        if spread is not None:
+            spreads[device.device] = spread
+        table = region_table(timeline, ledger, device, work.get(device.device))
+        if table is not None:
+            regions[device.device] = table
+    return View(timeline, work, ledger, _kernels(timeline, names), spreads, regions)
 
 
 def _kernels(timeline: Timeline, names: Mapping[int, KernelName]) -> list[KernelTotal]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from laptime import _native
+import laptime._native as _native
 from laptime.evidence import kineto_lanes, kineto_words
 from laptime.evidence.args import ArgReader
 from laptime.evidence.format import Match, Progress
@@ -140,10 +140,11 @@ def _timelines(
     base = head.get("baseTimeNanoseconds")
     base = base if isinstance(base, int) and not isinstance(base, bool) else None
     shift = _shift(scan, kind)
-    scan.start_ns -= shift
+    start_ns = scan.start_ns
+    start_ns -= shift
     origin = shift + (base or 0)
     rows = Rows(
-        start_ns=scan.start_ns,
+        start_ns=start_ns,
         dur_ns=scan.dur_ns,
         name=scan.name,
         names=scan.names,

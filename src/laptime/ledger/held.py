@@ -99,7 +99,11 @@ def held_layers(work: Work, floor: Floors) -> list[tuple[str, Span]]:
     known = work.launched & (work.enqueued_ns < work.start_ns)
     enqueued, start = work.enqueued_ns[known], work.start_ns[known]
     previous = previous_end_on_stream(work)[known]
-    fresh = intervals.union(enqueued, np.minimum(start, enqueued + floor.latency_ns))
+    # Only the head of a stream's queue can be what the device waits for: fresh work behind it
+    # does not make a gap a launch latency.
+    fresh = intervals.union(
+        np.maximum(enqueued, previous), np.minimum(start, enqueued + floor.latency_ns)
+    )
     neighbour = previous > np.iinfo(np.int64).min
     gap = intervals.union(
         np.maximum(enqueued, previous)[neighbour],
