@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from laptime.causes.case import Abstention, Clear, Finding
+from laptime.causes.case import Abstention, Clear, Finding, Need
 from laptime.causes.healthy import CAUSE
 from laptime.causes.input_starvation import CAUSE as INPUT
 from laptime.causes.registry import judge
 from laptime.causes.verdict import verdict
-from tests.causes.made import Made
+from tests.causes.made import ALL_NEEDS, Made
 from tests.causes.test_input_starvation import SINGLE
 
 
@@ -33,7 +33,9 @@ def test_states_the_figure() -> None:
 def test_an_idle_device_is_not_healthy() -> None:
     clear = CAUSE.look(busy(idle_ms=20.0).case())
     assert isinstance(clear, Clear)
-    assert clear.why == "device busy 79 % of the lap, 0.0 % unattributed"
+    assert clear.why == (
+        "device busy 79 % of the lap, 0.0 % with copies or communication alone, 0.0 % unattributed"
+    )
 
 
 def test_too_much_unattributed_is_not_healthy() -> None:
@@ -74,3 +76,18 @@ def test_abstains_where_a_device_was_used_and_not_recorded() -> None:
     answer = CAUSE.look(made.case())
     assert isinstance(answer, Abstention)
     assert answer.missing == ("gpu_rows",)
+
+
+@pytest.mark.parametrize("account", ["exposed_copy", "exposed_comm"])
+def test_a_device_busy_with_moving_data_is_not_healthy(account: str) -> None:
+    clear = CAUSE.look(busy(idle_ms=30.0, account=account).case())
+    assert isinstance(clear, Clear)
+    assert clear.why.startswith("device busy 100.0 % of the lap, 31 % with copies or communication")
+
+
+def test_the_verdict_names_what_could_not_be_judged() -> None:
+    case = busy().case(ALL_NEEDS - {Need.LOADER_SPANS, Need.LAUNCH_CALLS})
+    assert verdict(judge(case.run, [case]), [case]).endswith(
+        "no cause above its limit; not judged: host-sync, input-starvation, launch-bound, "
+        "pageable-copies."
+    )

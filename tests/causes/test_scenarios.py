@@ -14,6 +14,7 @@ from laptime.explaining import explanation_of
 from laptime.explanation import Explanation
 from tests.builder.kineto import kineto_text
 from tests.builder.scenarios import SCENARIOS
+from tests.builder.variant import Variant
 from tests.builder.without import KINDS, without
 
 
@@ -48,6 +49,16 @@ def test_deleting_rows_finds_no_new_cause(name: str, tmp_path: Path) -> None:
             shorter = explained(tmp_path, without(text, kind)).judgement
             new[kind] = set(found(shorter)) - known
     assert {kind: ids for kind, ids in new.items() if ids} == {}
+
+
+def test_a_recorder_that_hides_the_cause_does_not_make_a_run_healthy(tmp_path: Path) -> None:
+    amd = Variant(vendor="amd", device_name="AMD Instinct MI300X", compute_capability=(9, 4))
+    for variant in (amd, Variant(calls=False)):
+        text = kineto_text(SCENARIOS["pageable_copies"](variant).trace)
+        explanation = explained(tmp_path, text)
+        assert found(explanation.judgement) == []
+        assert "computes nothing is exposed copies (4" in explanation.verdict
+        assert "pageable-copies" in explanation.verdict.partition("not judged: ")[2]
 
 
 def test_sentences_state_what_was_built(tmp_path: Path) -> None:

@@ -40,8 +40,8 @@ def test_nothing_found_names_the_rest() -> None:
     for lap in made.each():
         made.account("gc", lap, lap + 60.0)
     assert said(made.case()) == (
-        "Device busy 40 % of each 100 ms lap; most of the rest is garbage collection (60 %), which "
-        "no cause explains."
+        "Device busy 40 % of each 100 ms lap; the largest part that computes nothing is garbage "
+        "collection (60 %), which no cause explains."
     )
 
 
@@ -57,7 +57,7 @@ def test_launches_without_device_rows_cannot_tell() -> None:
     made.call("cudaLaunchKernel", 1.0, 0.1)
     assert said(made.case()) == (
         "Cannot tell what the device did; the trace does not carry firm conclusions: 1 launch "
-        "call but no device rows."
+        "call but no device rows; not judged: healthy, input-starvation."
     )
 
 

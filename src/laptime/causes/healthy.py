@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from laptime.causes import wording
 from laptime.causes.case import Case, Clear, Finding, Need, Outcome
 from laptime.causes.launches import device_unseen
-from laptime.causes.limits import HEALTHY_BUSY, UNATTRIBUTED_SHARE
+from laptime.causes.limits import COMM_SHARE, HEALTHY_BUSY, UNATTRIBUTED_SHARE
 from laptime.causes.needs import abstention
 from laptime.causes.view import DeviceView, device_views
+
+MOVING = ("exposed_copy", "exposed_comm", "exposed_comm_transfer", "exposed_comm_wait")
+"""Accounts of a busy device that computes nothing."""
 
 
 class Healthy:
@@ -20,7 +23,8 @@ class Healthy:
         no cause was found. Faster laps then need less or faster work, not less waiting.
 
     How it shows
-        Busy at least 90 % of each counted lap, at most 2 % unattributed, no other finding.
+        Busy at least 90 % of each counted lap, less than 5 % of it with copies or communication
+        alone, at most 2 % unattributed, no other finding.
 
     Why it costs
         It does not.
@@ -54,10 +58,16 @@ class Healthy:
         view = min(views, key=_busy)
         busy, unattributed = _busy(view), view.share(view.time_in("unattributed"))
         who = "The owning thread is inside operators" if view.ledger.cpu else "Device busy"
-        if busy < HEALTHY_BUSY.value or unattributed > UNATTRIBUTED_SHARE.value:
+        alone = view.share(view.time_in(*MOVING))
+        if (
+            busy < HEALTHY_BUSY.value
+            or alone >= COMM_SHARE.value
+            or unattributed > UNATTRIBUTED_SHARE.value
+        ):
             return Clear(
                 self.id,
                 f"{who[0].lower()}{who[1:]} {wording.percent(busy)} of the lap, "
+                f"{wording.percent(alone)} with copies or communication alone, "
                 f"{wording.percent(unattributed)} unattributed",
                 rank,
             )

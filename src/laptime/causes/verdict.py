@@ -10,15 +10,16 @@ from laptime.causes.launches import device_unseen
 from laptime.causes.limits import HEALTHY_BUSY, LARGER_THAN_FOUND, UNATTRIBUTED_SHARE
 from laptime.causes.view import DeviceView, device_views
 
-WORKING = {"compute", "compute_with_comm", "exposed_copy", "operators"}
-"""Accounts in which something is done; the rest is waiting of some kind."""
+COMPUTING = ("compute", "compute_with_comm", "operators")
+"""Accounts in which something is computed."""
 
 
 def verdict(judgement: Judgement, cases: Sequence[Case]) -> str:
     """The first finding, or that the run is healthy, or what cannot be told and why.
 
-    Names the largest account of waiting where it is larger than every finding's share, and ends
-    with "incomplete" where more than the budget of time is unattributed.
+    Names the largest account without computation where it is much larger than every finding's
+    share, the causes that could not be judged where none was found, and ends with "incomplete"
+    where more than the budget of time is unattributed.
     """
     views = [view for case in cases for view in device_views(case)]
     first = judgement.findings[0] if judgement.findings else None
@@ -29,7 +30,14 @@ def verdict(judgement: Judgement, cases: Sequence[Case]) -> str:
         told = first.sentence if healthy else wording.sentence_after(first.title, first.sentence)
         told = told.rstrip(".") + _elsewhere(first, judgement, len(cases))
         told += _larger(judgement, views, first.rank)
+    if (first is None or first.bound_ns is None) and judgement.abstentions:
+        told += f"; not judged: {wording.listed(_not_judged(judgement), most=4)}"
     return f"{told}{_incomplete(views)}."
+
+
+def _not_judged(judgement: Judgement) -> list[str]:
+    """Ids of the causes that could not be judged on some timeline."""
+    return sorted({abstention.id for abstention in judgement.abstentions})
 
 
 def _without_cause(
@@ -44,14 +52,16 @@ def _without_cause(
     if not views:
         return f"Cannot tell where the time went: no lap with device or thread time{but}"
     view = min(views, key=_worked)
-    worked = _worked(view)
     told = "The owning thread is inside operators" if view.ledger.cpu else "Device busy"
-    told += f" {wording.percent(worked)} of {view.lap}"
-    if worked >= HEALTHY_BUSY.value:
+    told += f" {wording.percent(_worked(view))} of {view.lap}"
+    if view.share(view.time_in(*COMPUTING)) >= HEALTHY_BUSY.value:
         return f"{told}, no cause found{but}"
-    share, title = _largest_wait(view)
+    share, title = _largest_other(view)
     if share > 0:
-        told += f"; most of the rest is {title} ({wording.percent(share)}), which no cause explains"
+        told += (
+            f"; the largest part that computes nothing is {title} ({wording.percent(share)}), "
+            "which no cause explains"
+        )
     return told + but
 
 
@@ -59,21 +69,21 @@ def _worked(view: DeviceView) -> float:
     return view.share(view.time_in("operators" if view.ledger.cpu else "busy"))
 
 
-def _largest_wait(view: DeviceView) -> tuple[float, str]:
-    """Share and title of the largest account in which nothing is done."""
+def _largest_other(view: DeviceView) -> tuple[float, str]:
+    """Share and title of the largest account in which nothing is computed."""
     shares = [
         (view.share(view.time_in(leaf.id)), leaf.title.lower())
         for leaf in view.ledger.leaves
-        if leaf.id not in WORKING
+        if leaf.id not in COMPUTING
     ]
     return max(shares, key=lambda s: s[0], default=(0.0, ""))
 
 
 def _larger(judgement: Judgement, views: Sequence[DeviceView], rank: int | None) -> str:
-    """An account of waiting that is much larger than anything that was found, named."""
+    """An account without computation that is much larger than anything that was found, named."""
     found = max((f.share or 0.0 for f in judgement.findings if f.rank == rank), default=0.0)
     mine = [v for v in views if v.case.timeline.rank == rank]
-    share, title = max((_largest_wait(v) for v in mine), default=(0.0, ""))
+    share, title = max((_largest_other(v) for v in mine), default=(0.0, ""))
     if share <= LARGER_THAN_FOUND.value * found:
         return ""
     return f"; larger than what was found: {title} ({wording.percent(share)})"
