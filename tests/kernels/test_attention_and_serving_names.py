@@ -33,8 +33,7 @@ CASES = [
          "4, 2, false, false, cutlass::bfloat16_t> >(Flash_bwd_params)", "FlashAttention",
          "attention_backward", "bf16", True),
     Case("void flash_bwd_dot_do_o_kernel<true, Flash_bwd_kernel_traits<64, 128, 128, 8, 4, 4, 4, false, "
-         "false, cutlass::half_t> >(Flash_bwd_params)", "FlashAttention", "attention_backward", "fp16",
-         True),
+         "false, cutlass::half_t> >(Flash_bwd_params)", "FlashAttention", "attention_backward", "fp16"),
     Case("_Z16flash_fwd_kernelI23Flash_fwd_kernel_traitsILi128ELi128ELi64ELi4ELb0ELb0EN7cutlass10bfloat"
          "16_tE19Flash_kernel_traitsILi128ELi128ELi64ELi4ES2_EELb0EEv16Flash_fwd_params",
          "FlashAttention", "attention", "bf16", True),
@@ -63,8 +62,8 @@ CASES = [
          "CacheDataType)0, 1, 128, 256>(int)", "vLLM", "attention", "bf16"),
     Case("kernel_unified_attention_2d", "vLLM", "attention"),
     Case("_fwd_grouped_kernel_stage1", "SGLang", "attention"),
-    Case("attn_fwd", "AOTriton", "attention"),
-    Case("bwd_kernel_dk_dv", "AOTriton", "attention_backward"),
+    Case("attn_fwd", "Triton", "attention"),
+    Case("bwd_kernel_dk_dv", "Triton", "attention_backward"),
     Case("_ZN5aiter30fmha_fwd_hd128_bf16_rtna_groupE.kd", "AITER", "attention", "bf16"),
     Case("aiter::fmha_bwd_hd128_bf16_causal_a32_rtz_psskddv", "AITER", "attention_backward", "bf16"),
     Case("_ZN5aiter32mla_a16w16_qh16_m16x4_n16x1_coexE.kd", "AITER", "attention"),
@@ -72,6 +71,13 @@ CASES = [
          "int> >(int)", "CK", "attention"),
     Case("void ck_tile::kentry<1, ck_tile::FmhaBwdDQDKDVKernel<int> >(int)", "CK",
          "attention_backward"),
+    Case("void cutlass::device_kernel<cutlass::fmha::kernel::Sm100FmhaFwdKernelTmaWarpspecialized<cute"
+         "::tuple<int> > >(int)", "CUTLASS", "attention", None, True, None, "sm100"),
+    Case("void flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits<128, 64, 128, 4, false, false, "
+         "cutlass::bfloat16_t>, 4, 1, true>(Flash_fwd_params)", "FlashAttention", "attention", "bf16"),
+    Case("kernel_cutlass_kernel_flash_attncuteflash_fwd_sm100FlashAttentionForwardSm100_object_at__",
+         "FlashAttention", "attention"),
+    Case("_ZN5aiter31pa_bf16_pertokenFp8_gqa8_2tg_4wE.kd", "AITER", "attention"),
     # Norm, rope, cache, activation.
     Case("void vllm::rms_norm_kernel<c10::BFloat16, 8, 2>(c10::BFloat16*, c10::BFloat16 const*)",
          "vLLM", "norm", "bf16"),
@@ -94,7 +100,12 @@ CASES = [
          "vLLM", "activation", "bf16"),
     Case("_ZN7sgl_hip10activation18act_and_mul_kernelI14__hip_bfloat16TnPFT_RKS3_EXadL_Z4siluIS2_ES3_"
          "S5_EEEEvPS3_", "SGLang", "activation", "bf16"),
+    Case("_gemm_a8w8_blockscale_kernel_BLOCK_SIZE_M_64", "AITER", "gemm"),
+    Case("void wvSplitK_hf_sml_<__hip_bfloat16, 64, 2, 16, 8, 2, 1>(int)", "vLLM", "gemm", "bf16"),
+    Case("void mul_mat_vec_q<(ggml_type)2, 1, false>(void const*)", "llama.cpp", "gemm"),
+    Case("rms_norm_kernel", "unknown", "norm"),
     # Mixture of experts, sampling, quantisation.
+    Case("_fwd_kernel_ep_scatter_2", "SGLang", "moe_routing"),
     Case("void vllm::moe::topkGatingSoftmax<8, 128, 4, 16, 32, int, __nv_bfloat16>(int)", "vLLM",
          "moe_routing", "bf16"),
     Case("void vllm::moe::moe_align_block_size_kernel<int>(int const*)", "vLLM", "moe_routing"),
@@ -106,7 +117,7 @@ CASES = [
     Case("_topk_forward", "Triton", "topk"),
     Case("_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1_swiglu", "Triton", "gemm", "bf16", True,
          "16x128x256"),
-    Case("_ZN5aiter47fmoe_bf16_blockscaleFp8_g1u1_vs_silu_1tg_32x256E.kd", "AITER", "gemm", "bf16"),
+    Case("_ZN5aiter47fmoe_bf16_blockscaleFp8_g1u1_vs_silu_1tg_32x256E.kd", "AITER", "gemm", "fp8"),
     Case("void flashinfer::sampling::TopPSamplingFromProbKernel<1024u, float, int>(float*)",
          "FlashInfer", "sampling", "fp32"),
     Case("void vllm::scaled_fp8_quant_kernel_strided<c10::BFloat16, c10::Float8_e4m3fn>(int)", "vLLM",

@@ -60,6 +60,12 @@ CASES = [
          "::wrapped_scan_config<rocprim::ROCPRIM_400200_NS::default_config, long> >(int)", "rocPRIM",
          "scan"),
     Case("void rocprim::detail::block_sort_kernel<256u, 4u>(int)", "rocPRIM", "sort"),
+    Case("triton_spl_fused_cumsum_1", "Inductor", "scan"),
+    # C++ kernels with the names of Triton kernels.
+    Case("void softmax_kernel<float>(float*)", "unknown", "softmax"),
+    Case("void matmul_kernel(float*, float*)", "unknown", "gemm"),
+    Case("void dot_kernel<float>(float*)", "unknown", "unknown"),
+    Case("void reduce_kernel<float>(float*)", "unknown", "unknown"),
     # Names that say nothing.
     Case("kernel", "unknown", "unknown"),
     Case("my_kernel(float*)", "unknown", "unknown"),

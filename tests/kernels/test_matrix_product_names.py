@@ -164,6 +164,8 @@ CASES = [
          "true, false>(cublasSplitKParams<float>, float const*)", "cuBLAS", "reduce"),
     Case("void cublasLt::splitKreduce_kernel<32, 16, int, float, float, float, float, true, true, "
          "false>(cublasLt::cublasSplitKParams<float>)", "cuBLAS", "reduce"),
+    Case("void cutlass::device_kernel<vllm::cutlass_3x_gemm_fp8_blockwise<cutlass::bfloat16_t, 1, 128, "
+         "128> >(int)", "CUTLASS", "gemm", "fp8"),
     Case("void dot_kernel<float, 128, 0, cublasDotParams<cublasGemvTensor<float const>, int> >(int)",
          "cuBLAS", "reduce", "fp32"),
     # Tensile.

@@ -65,5 +65,9 @@ def _fusion(parts: Parts) -> Rule | None:
 
 def _read(rule: Rule, parts: Parts) -> Reading:
     if rule.library == "CUTLASS" and table_attention.wrapped(parts):
-        return table_attention.flash_device(parts)._replace(library="FlashAttention")
-    return rule.read(parts) or NOTHING
+        return table_attention.wrapped_device(parts)
+    seen = rule.read(parts) or NOTHING
+    if rule.library == "Triton" and parts.args.startswith(("<", "(")):
+        # Triton kernels have neither templates nor parameters: a C++ kernel of the same name.
+        return seen._replace(library=UNKNOWN)
+    return seen

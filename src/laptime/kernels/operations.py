@@ -23,7 +23,7 @@ OPERATIONS: dict[str, str] = {
     # Memory-bound tensor work.
     "elementwise": "pointwise arithmetic, compiler-fused pointwise code included",
     "activation": "an activation function by name, gated ones included",
-    "copy": "copy or conversion of type",
+    "copy": "copy, conversion of type, splitting into parts",
     "fill": "constants, zeros, ranges",
     "reduce": "sum, mean, extremum, norm of a vector, compiler-fused reduction",
     "softmax": "softmax or log-softmax, forward or backward",
@@ -38,7 +38,7 @@ OPERATIONS: dict[str, str] = {
     "sort": "sort, unique, segmentation of sorted keys",
     "scan": "prefix sum and other cumulative operations",
     "topk": "selection of the largest, of the k-th value",
-    "cat": "concatenation, splitting copy",
+    "cat": "concatenation",
     "transpose": "change of layout",
     "random": "random numbers, sampling from distributions",
     "dropout": "dropout, forward or backward",
@@ -83,7 +83,6 @@ COMM_OPERATIONS = frozenset(
 
 LIBRARIES: dict[str, str] = {
     "AITER": "AMD's AI tensor engine, assembly and HIP kernels",
-    "AOTriton": "ahead-of-time Triton attention of ROCm PyTorch",
     "ATen": "PyTorch's own kernels",
     "Apex": "Apex kernels, and copies of them (multi_tensor_apply outside at::native)",
     "CK": "AMD Composable Kernel and ck_tile",
@@ -110,7 +109,7 @@ LIBRARIES: dict[str, str] = {
     "TensorRT-LLM": "TensorRT-LLM, also as shipped in FlashInfer and vLLM",
     "Thrust": "Thrust",
     "Transformer Engine": "Transformer Engine",
-    "Triton": "Triton kernels written by hand",
+    "Triton": "Triton kernels written by hand, AOTriton included",
     "bitsandbytes": "bitsandbytes",
     "cuBLAS": "cuBLAS and cuBLASLt",
     "cuDNN": "cuDNN",
@@ -120,6 +119,7 @@ LIBRARIES: dict[str, str] = {
     "cuSPARSE": "cuSPARSE",
     "driver": "copies and fills of the CUDA driver",
     "hipBLASLt": "hipBLASLt kernels that are not Tensile's",
+    "llama.cpp": "llama.cpp (ggml), also inside vLLM",
     "mscclpp": "MSCCL++",
     "rocBLAS": "rocBLAS kernels that are not Tensile's",
     "rocFFT": "rocFFT",

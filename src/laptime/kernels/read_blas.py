@@ -215,10 +215,12 @@ def cutlass_device(parts: Parts) -> Reading:
     simt = "Simt" in text and "Gmma" not in text and "Umma" not in text
     core: bool | None = False if simt else (True if re.search("Gmma|Umma|UMMA", text) else None)
     operation = "unknown"
-    if re.search(r"GemmUniversal|CollectiveMma|gemm::kernel", text, re.I):
+    if re.search(r"GemmUniversal|CollectiveMma|gemm::kernel|cutlass_[23]x_gemm", text, re.I):
         operation = "gemm"
     elif "ConvUniversal" in text:
         operation = "conv"
+    if "gemm_fp8" in text[:120]:
+        seen = Reading(dtype="fp8")  # the type in the template is that of the output
     triples = [found.groups() for found in _CUTE_TILE.finditer(text)]
     tile = next(("x".join(t) for t in triples if max(map(int, t)) > _CLUSTER_MAX), None)
     return Reading(seen.dtype, tile, core, arch, operation)
@@ -374,4 +376,6 @@ def ck_tile(parts: Parts) -> Reading:
         found = pattern.search(template)
         if found and found.start() < at:
             operation, at = op, found.start()
+    if operation == "moe_routing":
+        return Reading(operation=operation)
     return Reading(dtype=first_floating(parts).dtype, operation=operation)

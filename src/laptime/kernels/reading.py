@@ -81,8 +81,8 @@ def simt_floating(parts: Parts) -> Reading:
 
 
 _WORDS = (
-    (re.compile(r"nvfp4|mxfp4|e2m1|(?<![a-z])fp?4(?!\d)"), "fp4"),
-    (re.compile(r"e4m3|e5m2|(?<![a-z])fp8|(?<![a-z0-9])f8"), "fp8"),
+    (re.compile(r"fp4|e2m1|(?<![a-z0-9])f4(?!\d)"), "fp4"),
+    (re.compile(r"e4m3|e5m2|fp8|(?<![a-z0-9])f8"), "fp8"),
     (re.compile(r"tf32"), "tf32"),
     (re.compile(r"bf16|bfloat16"), "bf16"),
     (re.compile(r"(?<!b)f16|fp16|(?<![a-z])half"), "fp16"),
@@ -102,12 +102,14 @@ def first_word(parts: Parts) -> Reading:
     return Reading(dtype=best[1]) if best else NOTHING
 
 
+def only_word(parts: Parts) -> Reading:
+    """The data-type word of a plain C name that holds words of one type only."""
+    text = parts.path.lower()
+    seen = {dtype for pattern, dtype in _WORDS if pattern.search(text)}
+    return Reading(dtype=seen.pop()) if len(seen) == 1 else NOTHING
+
+
 def any_word(parts: Parts) -> Reading:
-    """First floating template type, else the first data-type word of the name."""
+    """First floating template type, else the only data-type word of the name."""
     seen = first_floating(parts)
-    return seen if seen.dtype else first_word(parts)
-
-
-def matrix_core(parts: Parts) -> Reading:
-    """`any_word`, for kernels built on matrix instructions."""
-    return any_word(parts)._replace(tensor_core=True)
+    return seen if seen.dtype else only_word(parts)

@@ -10,7 +10,14 @@ import re
 
 from laptime.kernels.demangle import Parts
 from laptime.kernels.read_blas import ck_tile, composable, igemm, tensile
-from laptime.kernels.reading import Reading, any_word, first_floating, first_type, first_word
+from laptime.kernels.reading import (
+    Reading,
+    any_word,
+    first_floating,
+    first_type,
+    first_word,
+    only_word,
+)
 from laptime.kernels.rules import Rule
 
 
@@ -23,6 +30,18 @@ def direction(parts: Parts) -> Reading:
     if re.search(r"bwd|Bwd|dgrad", text):
         return Reading(dtype=dtype, operation="conv_backward_data")
     return Reading(dtype=dtype, operation="conv")
+
+
+def quantised(parts: Parts) -> Reading:
+    """`fmoe_bf16_blockscaleFp8_...`: the output's type, then how the inputs were quantised;
+    `a16` keeps the activations whole, which leaves no one input type."""
+    text = parts.path.lower()
+    if "_a16" in text:
+        return Reading()
+    for word, dtype in (("fp8", "fp8"), ("int8", "int8"), ("fp4", "fp4"), ("int4", "int4")):
+        if word in text:
+            return Reading(dtype=dtype)
+    return only_word(parts)
 
 
 _PRIM = (
@@ -62,10 +81,10 @@ PATH = (
         r"aiter::(?:\w+::)*(?:fmoe|fused_moe|moe_gemm|ck_moe|\w*moe_stage|moe_ck2stages)\w*",
         "AITER",
         "gemm",
-        first_word,
+        quantised,
     ),
     Rule(
-        r"aiter::(?:\w+::)*(?:moe_sorting|topk_?softmax|grouped_topk|moe_align|biased_grouped|"
+        r"aiter::(?:\w+::)*(?:\w*moe_sorting|topk_?softmax|grouped_topk|moe_align|biased_grouped|"
         r"\w*topk_gating|moe_sum|topk_sigmoid|moe_fused_gate|MoeSorting)\w*",
         "AITER",
         "moe_routing",
@@ -107,9 +126,13 @@ PATH = (
 )
 
 BASE = (
+    # AITER's Triton kernels.
+    Rule(r"_(?:batched_)?gemm_(?:a\d+_?w\d+|afp4_?wfp4)\w*", "AITER", "gemm"),
+    Rule(r"_fused_rms_\w*quant\w*", "AITER", "norm"),
+    Rule(r"_dynamic_(?:mxfp4|per_t\w+)_quant\w*", "AITER", "quantize"),
     Rule(r"(?:Custom_)?Cijk_A[a-z]+_B[a-z]+_\w+", "Tensile", "gemm", tensile),
-    Rule(r"Cijk_\w*(?:PostGSU|_GSU|_GA)\w*", "Tensile", "reduce"),
-    Rule(r"Cijk_", "Tensile", "elementwise"),
+    Rule(r"Cijk_\w*PostGSU\w*", "Tensile", "reduce"),
+    Rule(r"Cijk_", "Tensile", "unknown"),
     Rule(r"igemm_(?:fwd|bwd|wrw)_", "MIOpen", "conv", igemm),
     Rule(
         r"(?:miopen|MIOpen|Miopen)?(?:Sp3|Gcn|gcn)Asm\w*|miopenGcnAsm\w*|MIOpenConv\w*|"
@@ -144,9 +167,9 @@ BASE = (
         "transpose",
     ),
     Rule(r"(?:LSTM|GRU|RNN)(?:Fwd|Bwd|Hid)\w*", "MIOpen", "rnn"),
-    Rule(r"fmoe_\w+", "AITER", "gemm", first_word),
+    Rule(r"fmoe_\w+", "AITER", "gemm", quantised),
     Rule(
-        r"wv_?[sS]plitK\w*|LLGemm\w*|LLMM1\w*|wvSplitKQ\w*|bf16gemm_\w+|f8_block_scale\w*gemm\w*|"
+        r"bf16gemm_\w+|f8_block_scale\w*gemm\w*|"
         r"flatmm_\w+",
         "AITER",
         "gemm",

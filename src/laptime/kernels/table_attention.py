@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from laptime.kernels.demangle import Parts
-from laptime.kernels.reading import Reading, any_word, first_floating, first_word
+from laptime.kernels.reading import Reading, any_word, first_floating, first_word, only_word
 from laptime.kernels.rules import Rule
 
 _TILE = re.compile(r"kernel_traits<(\d+), (\d+), (\d+)")
@@ -25,15 +25,15 @@ def flash(parts: Parts) -> Reading:
     dtype = any_word(parts).dtype
     name = parts.path
     operation = "attention_backward" if "bwd" in name or "dgrad" in name else "attention"
-    core = True if "kernel_traits" in parts.args and "convert" not in name else None
+    helper = re.search(r"convert|combine|dot_do_o", name)
+    core = True if "kernel_traits" in parts.args and not helper else None
     return Reading(dtype, tile, core, None, operation)
 
 
-_FLASH3 = re.compile(r"FlashAttn(?:ention)?(Fwd|Bwd|Forward|Backward)\w*?(Sm\d+)?")
 _INNER_SM = re.compile(r"arch::Sm(\d+)|Sm(\d+)")
 
 
-def flash_device(parts: Parts) -> Reading:
+def wrapped_device(parts: Parts) -> Reading:
     """`cutlass::device_kernel<flash::enable_sm90<flash::FlashAttnFwdSm90<...>>>`."""
     text = parts.args
     operation = "attention_backward" if re.search(r"Bwd|Backward", text[:160]) else "attention"
@@ -45,7 +45,9 @@ def flash_device(parts: Parts) -> Reading:
     arch = _INNER_SM.search(text)
     if re.search(r"prepare_varlen|PrepareScheduler", text[:160]):
         operation = "setup"
-    return Reading(dtype, None, core, f"sm{arch[1] or arch[2]}" if arch else None, operation)
+    library = "FlashAttention" if re.search(r"\bflash::|FlashAtt", text) else None
+    name = f"sm{arch[1] or arch[2]}" if arch else None
+    return Reading(dtype, None, core, name, operation, library)
 
 
 _FMHA = re.compile(
@@ -81,7 +83,7 @@ def fmha_trtllm(parts: Parts) -> Reading:
 def direction(parts: Parts) -> Reading:
     """Forward or backward by the words bwd, backward, dq, dkdv in the name."""
     back = re.search(r"bwd|backward|Bwd|Backward|_dkv?(?:dv)?(?:\b|_)|_dq(?:\b|_)", parts.path)
-    seen = first_floating(parts).dtype or first_word(parts).dtype
+    seen = first_floating(parts).dtype or only_word(parts).dtype
     return Reading(dtype=seen, operation="attention_backward" if back else "attention")
 
 
@@ -174,9 +176,9 @@ BASE = (
     # ROCm paged attention of vLLM.
     Rule(r"paged_attention_\w+", "vLLM", "attention", first_floating),
     Rule(r"single_query_cached_kv_attention_kernel", "vLLM", "attention", first_floating),
-    # AOTriton, as torch on ROCm calls it.
-    Rule(r"attn_fwd\w*$", "AOTriton", "attention"),
-    Rule(r"bwd_(?:kernel_(?:dk_dv|dq|fuse)|preprocess)\w*$", "AOTriton", "attention_backward"),
+    # AOTriton (PyTorch on ROCm) and the Triton backend of FlashAttention share these names.
+    Rule(r"attn_fwd\w*$", "Triton", "attention"),
+    Rule(r"bwd_(?:kernel_(?:dk_dv|dq|fuse)|preprocess)\w*$", "Triton", "attention_backward"),
     Rule(r"fmha_(?:fwd|bwd)_(?:hd|d)\d+\w*", "AITER", "attention", direction),
     Rule(
         r"mla_(?:a8w8|a16w16|a16w8|pfl|dec|stage|fwd|bwd|reduce)\w*|pa_(?:bf16|fp16|a16w\w*|fp8)\w*|"

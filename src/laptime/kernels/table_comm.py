@@ -51,6 +51,7 @@ def nccl(parts: Parts) -> Reading:
 
 
 PATH = (
+    Rule(r"(?:\w+::)?deep_ep::(?:\w+::)*\w*mask_buffer\b", "DeepEP", "setup"),
     # DeepEP and its copies: dispatch and combine in three transports.
     Rule(
         r"(?:\w+::)?deep_ep::(?:\w+::)*(?:clean_low_latency_buffer|barrier)\b", "DeepEP", "barrier"
@@ -61,7 +62,7 @@ PATH = (
         "all_to_all",
     ),
     Rule(r"(?:\w+::)?deep_ep::(?:\w+::)*(?:dispatch|combine)(?:\b|_)", "DeepEP", "all_to_all"),
-    Rule(r"(?:\w+::)?deep_ep::layout::get_dispatch_layout\b", "DeepEP", "moe_routing"),
+    Rule(r"(?:\w+::)?deep_ep::(?:\w+::)*get_dispatch_layout\b", "DeepEP", "moe_routing"),
     Rule(
         r"(?:\w+::)?deep_ep::(?:intranode|internode|internode_ll|hybrid)::", "DeepEP", "collective"
     ),

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 
 from laptime.kernels.demangle import Parts
+from laptime.kernels.names import UNKNOWN
 from laptime.kernels.read_blas import (
     classic,
     cutlass_device,
@@ -28,6 +29,8 @@ from laptime.kernels.reading import (
     simt_floating,
 )
 from laptime.kernels.rules import Rule
+
+_ARGUMENT_CHARS = 1500
 
 
 def cudnn_fusion(parts: Parts) -> Reading:
@@ -55,6 +58,13 @@ def cudnn_fusion(parts: Parts) -> Reading:
             break
         digits += char
     return Reading(dtype, None, core, f"sm{digits}" if digits else None, operation)
+
+
+def with_cublas(parts: Parts) -> Reading:
+    """For names so plain that only cuBLAS types among the arguments show whose they are."""
+    if "cublas" not in parts.name[:_ARGUMENT_CHARS]:
+        return Reading(operation=UNKNOWN, library=UNKNOWN)
+    return first_floating(parts)
 
 
 _THRUST = (
@@ -213,7 +223,7 @@ BASE = (
         r"dot_kernel|reduce_1Block_kernel|asum_kernel|nrm2_kernel|iamax_kernel",
         "cuBLAS",
         "reduce",
-        first_floating,
+        with_cublas,
     ),
     Rule(r"splitKreduce_kernel|cublasSplitK\w*", "cuBLAS", "reduce"),
     Rule(
@@ -229,9 +239,7 @@ BASE = (
         "gemm",
     ),
     Rule(r"cublasLt\w*|cublas\w*", "cuBLAS", "unknown"),
-    Rule(
-        r"axpy_kernel_val|scal_kernel_val|copy_kernel_val", "cuBLAS", "elementwise", first_floating
-    ),
+    Rule(r"(?:axpy|scal|copy)_kernel_val\w*", "cuBLAS", "elementwise", with_cublas),
     Rule(r"trsm_\w+|trsv_\w+|batch_trsm\w*", "cuBLAS", "solver"),
     # cuDNN without a namespace (version 7 and before).
     Rule(r"cudnn_generated_", "cuDNN", "unknown", cudnn_fusion),

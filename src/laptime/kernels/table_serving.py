@@ -221,24 +221,35 @@ BASE = (
     ),
     Rule(
         r"(?:topkGatingSoftmax|topkGating|moeSoftmax|moeTopK|topk_softmax|topkGatingSigmoid)\w*|"
-        r"moe_align_block_size\w*|count_and_sort_expert_tokens\w*|moe_sum_\w*kernel|"
-        r"moe_sum_reduce\w*|moe_fused_gate\w*|grouped_topk\w*|_?(?:ep|moe)_(?:scatter|gather)\w*|"
-        r"_fwd_kernel_ep_(?:scatter|gather)\w*|shuffleRows\w*|expandInputRows\w*|finalizeMoe\w*|"
-        r"compute_(?:seg_indptr|src2dst|problem_sizes|expert_offsets|arg_sorts)\w*|"
-        r"(?:pre|post)_reorder_\w*kernel|_count_expert_\w+|count_expert_\w+|"
-        r"_?(?:un)?permute_kernel\w*|moe_permute\w*|moe_unpermute\w*|_sort_chunks_by_\w*|"
-        r"_row_id_map_pass_\w*|_make_chunk_sort_map\w*",
+        r"moe_align_block_size\w*|shuffleRows\w*|moe_sum_kernel|"
+        r"compute_(?:problem_sizes|expert_offsets|arg_sorts)\w*|_?count_expert_\w+",
         "vLLM",
         "moe_routing",
     ),
-    # Normalisation, activation, rotary embedding, cache.
     Rule(
-        r"fused_add_rms_norm\w*|rms_norm_kernel\w*|rms_norm_\w*quant\w*|FusedAddRMSNormKernel|"
-        r"RMSNormKernel|GemmaRMSNorm\w*",
-        "vLLM",
+        r"count_and_sort_expert_tokens\w*|moe_sum_reduce\w*|moe_fused_gate\w*|"
+        r"_?ep_(?:scatter|gather)\w*|_fwd_kernel_ep_(?:scatter|gather)\w*|"
+        r"(?:deepgemm_)?compute_(?:seg_indptr|src2dst|masked_m)\w*|"
+        r"(?:pre|post)_reorder_\w*kernel",
+        "SGLang",
+        "moe_routing",
+    ),
+    Rule(r"expandInputRows\w*|finalizeMoeRouting\w*", "TensorRT-LLM", "moe_routing"),
+    Rule(
+        r"_sort_chunks_by_\w*|_row_id_map_pass_\w*|_make_chunk_sort_map\w*|"
+        r"_(?:un)?permute_kernel\w*",
+        "Transformer Engine",
+        "moe_routing",
+    ),
+    # Normalisation, activation, rotary embedding, cache.
+    Rule(r"fused_add_rms_norm\w*|rms_norm_\w*quant\w*", "vLLM", "norm", first_floating),
+    Rule(
+        r"(?:FusedAdd)?RMSNorm(?:Quant)?Kernel|GemmaRMSNorm\w*",
+        "FlashInfer",
         "norm",
         first_floating,
     ),
+    Rule(r"rms_?norm_kernel\w*|layer_?norm_kernel\b", "unknown", "norm", first_floating),
     Rule(
         r"(?:batched_)?rotary_embedding_kernel\w*|apply_rotary_\w*|mrope_kernel\w*",
         "vLLM",
@@ -325,6 +336,15 @@ BASE = (
         "vLLM",
         "sampling",
     ),
-    # llama.cpp's matrix kernels inside vLLM.
-    Rule(r"mul_mat_(?:vec_)?q\w*|mmq_\w+", "vLLM", "gemm"),
+    # Skinny products of vLLM on ROCm.
+    Rule(r"wvSplitK\w*|LLGemm\w*|LLMM1\w*", "vLLM", "gemm", first_floating),
+    # llama.cpp.
+    Rule(r"mul_mat_(?:vec_)?(?:q|f|id)\b\w*|mul_mat_q\w*", "llama.cpp", "gemm"),
+    Rule(r"flash_attn_(?:ext|tile_ext|vec_ext|combine)\w*", "llama.cpp", "attention"),
+    Rule(r"quantize_q8_1\w*|quantize_mmq_\w+", "llama.cpp", "quantize"),
+    Rule(r"dequantize_block_?\w*", "llama.cpp", "dequantize"),
+    Rule(r"rope_(?:neox|norm|multi)\b", "llama.cpp", "rope"),
+    Rule(r"rms_norm_f32\w*|norm_f32\w*", "llama.cpp", "norm"),
+    Rule(r"soft_max_f32\w*", "llama.cpp", "softmax"),
+    Rule(r"k_bin_bcast\w*", "llama.cpp", "elementwise"),
 )

@@ -49,6 +49,8 @@ def functor(parts: Parts) -> Reading:
         if any(word in args for word in _CAST):
             return Reading(operation=operation)
         return Reading(dtype=_functor_type(parts), operation=operation)
+    if operation == "dropout":  # the mask's type comes first
+        return Reading(dtype=first_floating(parts).dtype, operation=operation)
     return Reading(dtype=_functor_type(parts), operation=operation)
 
 
@@ -113,7 +115,7 @@ def foreach(parts: Parts) -> Reading:
 
 def norm_direction(parts: Parts) -> Reading:
     """Forward or backward of a normalisation, by its function name."""
-    back = re.search(r"backward|[Gg]rad|Backward|Gamma ?Beta|_bwd|Bwd", parts.path)
+    back = re.search(r"backward|[Gg]rad|Grad|Backward|Gamma ?Beta|_bwd|Bwd", parts.path)
     return Reading(dtype=first_floating(parts).dtype, operation="norm_backward" if back else "norm")
 
 
@@ -145,7 +147,7 @@ PATH = (
     Rule(
         _AT + r"\w*(?:batch_norm|layer_norm|LayerNorm|group_norm|GroupNorm|rms_norm|RowwiseMoments|"
         r"GammaBetaBackward|ComputeGradient|ComputeInternalGradients|ComputeFusedParams|"
-        r"ComputeBackwardFusedParams|BatchNorm|weight_norm|ComputeRstd)\w*",
+        r"ComputeBackwardFusedParams|BatchNorm|weight_norm|ComputeRstd|GradGammaBeta|cuComputeGradInput)\w*",
         "ATen",
         "norm",
         norm_direction,
@@ -189,7 +191,8 @@ PATH = (
     ),
     Rule(_AT + r"masked_scatter\w*|" + _AT + r"maskPrefixSum\w*", "ATen", "scatter"),
     Rule(_AT + r"\w*CatArrayBatchedCopy\w*", "ATen", "cat", first_type),
-    Rule(_AT + r"(?:split_with_sizes_copy\w*|chunk_cat\w*|HalfCatArray\w*)", "ATen", "cat"),
+    Rule(_AT + r"(?:chunk_cat\w*|HalfCatArray\w*)", "ATen", "cat"),
+    Rule(_AT + r"split_with_sizes_copy\w*", "ATen", "copy"),
     Rule(
         _AT + r"(?:[ms]btopk::\w+|\w*(?:gatherTopK|TopK|radixFindKth\w*|computeBlock\w+|"
         r"computeDigit\w+|findKth\w*|gatherKth\w*|gatherMedian))\b",
@@ -217,7 +220,8 @@ PATH = (
         first_floating,
     ),
     Rule(
-        _AT + r"\w*(?:random\w*|randperm\w*|philox\w*|sampleMultinomial\w*|renormRows\w*|"
+        _AT
+        + r"\w*(?:random\w*|bernoulli\w*|randperm\w*|philox\w*|sampleMultinomial\w*|renormRows\w*|"
         r"multinomial\w*)",
         "ATen",
         "random",
@@ -257,7 +261,7 @@ PATH = (
     ),
     Rule(_AT + r"(?:copy\w*|roll_cuda\w*|flip\w*|repeat\w*)_kernel\w*", "ATen", "copy"),
     Rule(_AT + r"(?:fused_adam\w*|fused_sgd\w*)", "ATen", "optimizer"),
-    Rule(_AT + r"(?:dot_kernel\w*|fused_mm\w*)", "ATen", "unknown"),
+    Rule(_AT + r"\w*(?:tinygemm)\w*", "ATen", "gemm"),
     Rule(_AT + r"(?:bincount|histogram|kernelHistogram)\w*", "ATen", "reduce"),
     Rule(r"at::cuda::(?:\w+::)*spin_kernel", "ATen", "spin"),
     Rule(_AT + r"cuda_spin\w*|at::cuda::\w*sleep\w*", "ATen", "spin"),
@@ -268,14 +272,13 @@ PATH = (
 BASE = (
     Rule(r"multi_tensor_apply_kernel", "Apex", "unknown", foreach),
     Rule(
-        r"(?:vectorized|unrolled)_elementwise_kernel\w*|elementwise_kernel(?:_manual_unroll)?\b",
+        r"(?:vectorized|unrolled)_elementwise_kernel\w*",
         "ATen",
         "elementwise",
         functor,
     ),
     Rule(r"elementwise_kernel_with_index", "ATen", "fill"),
     Rule(r"kernelPointwiseApply\d", "ATen", "elementwise"),
-    Rule(r"reduce_kernel\b", "ATen", "reduce", first_type),
     Rule(
         r"(?:softmax_warp_(?:forward|backward)|cunn_\w*[sS]oft[mM]ax\w*|softmax_\w*_smem|"
         r"dense_softmax\w*)",
@@ -284,6 +287,7 @@ BASE = (
         first_floating,
     ),
     Rule(r"cunn_\w*(?:NLL)\w*|nll_loss\w*", "ATen", "loss", first_floating),
+    Rule(r"split_with_sizes_copy_out\w*", "ATen", "copy"),
     Rule(r"CatArrayBatchedCopy\w*", "ATen", "cat", first_type),
     Rule(r"index(?:Select)(?:Large|Small)Index", "ATen", "index", first_type),
     Rule(
@@ -298,7 +302,6 @@ BASE = (
     ),
     Rule(r"distribution_\w+_kernel", "ATen", "random"),
     Rule(r"fused_dropout_kernel\w*", "ATen", "dropout", first_type),
-    Rule(r"spin_kernel", "ATen", "spin"),
     Rule(r"gatherTopK|radixFindKthValues", "ATen", "topk"),
     Rule(r"bitonicSortKVInPlace|radixSortKVInPlace", "ATen", "sort"),
     Rule(

@@ -7,6 +7,7 @@ import re
 from laptime.kernels.demangle import Parts
 from laptime.kernels.reading import Reading, first_floating
 from laptime.kernels.rules import Rule
+from laptime.kernels.table_torch import foreach
 
 
 def way_of_norm(parts: Parts) -> Reading:
@@ -43,7 +44,7 @@ PATH = (
     Rule(
         r"transformer_engine::(?:\w+::)*normalization::", "Transformer Engine", "norm", way_of_norm
     ),
-    Rule(_TE + r"\w*multi_tensor_apply_kernel", "Transformer Engine", "unknown"),
+    Rule(_TE + r"\w*multi_tensor_apply_kernel", "Transformer Engine", "unknown", foreach),
     Rule(
         _TE + r"(?:multi_tensor_(?:adam|sgd)::\w+|\w*[aA]dam\w*)", "Transformer Engine", "optimizer"
     ),
@@ -139,9 +140,9 @@ BASE = (
     Rule(r"kTransformRowToFormat\w*", "bitsandbytes", "transpose"),
     # Transformer Engine without its namespace: kernels compiled at run time.
     Rule(
-        r"cast_transpose_(?:fused_)?\w*kernel\w*|transpose_optimized_kernel\w*",
+        r"cast_transpose_(?:fused_)?\w*kernel\w*",
         "Transformer Engine",
-        "transpose",
+        "quantize",
     ),
     Rule(
         r"block_scaled_(?:1d|2d)_cast\w*|quantize_mxfp8\w*|cast_mxfp8\w*",

@@ -21,6 +21,8 @@ _NORM_BACK = re.compile(r"(?:layer|group|batch|rms)_norm_backward")
 def reduction(parts: Parts) -> Reading:
     """`triton_red_fused__softmax_...`, `triton_per_fused_native_layer_norm_3`."""
     name = parts.path
+    if re.search(r"_(?:cumsum|cumprod|sort)(?:_|$)", name):
+        return Reading(operation="sort" if "_sort" in name else "scan")
     if _NORM_BACK.search(name):
         return Reading(operation="norm_backward")
     if _NORM.search(name):
@@ -85,7 +87,7 @@ BASE = (
     Rule(r"_(?:downcast|upcast)_(?:to|from)_mxfp\w*", "Triton", "quantize"),
     # Tutorials, Liger, Unsloth, GemLite and others.
     Rule(
-        r"matmul_kernel\w*|_matmul_kernel\w*|_gemm_kernel\w*|gemm_kernel\b|_grouped_gemm\w*|"
+        r"matmul_kernel\w*|_matmul_kernel\w*|_gemm_kernel\w*|_grouped_gemm\w*|"
         r"grouped_matmul_kernel\w*|matmul_kernel_\w+",
         "Triton",
         "gemm",
