@@ -9,14 +9,25 @@ namespace {
 
 constexpr size_t kLookahead = 4096;  // spaces and a key, at most, before a colon
 
-bool event_key(const char* k, size_t n) {
-  static constexpr const char* kKeys[] = {"ph", "cat", "name", "pid", "tid",     "ts",
-                                          "dur", "id", "args", "s",   "bp",      "tts",
-                                          "tdur", "cname", "bind_id", "sf", "id2", "scope"};
-  for (const char* key : kKeys)
+template <size_t N>
+bool one_of(const char* const (&keys)[N], const char* k, size_t n) {
+  for (const char* key : keys)
     if (std::strlen(key) == n && std::memcmp(key, k, n) == 0) return true;
   return false;
 }
+
+constexpr const char* kEventKeys[] = {"ph", "cat", "name", "pid",  "tid",   "ts",      "dur", "id",
+                                      "args", "s", "bp",   "tts",  "tdur",  "cname",   "bind_id",
+                                      "sf", "id2", "scope"};
+// Keys met beside traceEvents. Arguments can look like the end of the array (`[{..}], "x": 1`), so
+// behind damage only these are believed.
+constexpr const char* kTopKeys[] = {
+    "traceName", "displayTimeUnit", "baseTimeNanoseconds", "baseTimeNanosecond", "distributedInfo",
+    "schemaVersion", "deviceProperties", "trace_id", "otherData", "metadata", "stackFrames",
+    "samples", "systemTraceEvents", "powerTraceAsString", "controllerTraceDataKey",
+    "record_shapes", "profile_memory", "with_stack", "with_flops", "with_modules",
+    "cupti_version", "cuda_runtime_version", "cuda_driver_version", "hip_runtime_version",
+    "hip_driver_version", "traceEvents"};
 
 }  // namespace
 
@@ -72,7 +83,7 @@ bool Scanner::plausible_start(const char* p, const char* end, bool last, bool* u
   if (q < stop && *q != '"') return false;
   const char* e = k;
   while (e < stop && *e != '"' && *e != '\n') ++e;
-  if (e < stop && (*e != '"' || !event_key(k, static_cast<size_t>(e - k)))) return false;
+  if (e < stop && (*e != '"' || !one_of(kEventKeys, k, static_cast<size_t>(e - k)))) return false;
   const char* c = e + 1;
   while (c < stop && is_space(*c)) ++c;
   if (c < stop) return *c == ':';
@@ -80,23 +91,30 @@ bool Scanner::plausible_start(const char* p, const char* end, bool last, bool* u
   return false;
 }
 
-// Does the bracket p end the array of events: behind an item, before another key or the end?
+// Does the bracket p end the array of events: behind an item, before a top-level key or the end?
 bool Scanner::closes_items(const char* p, const char* end, bool last, bool* undecided) const {
   *undecided = false;
-  if (before_ != '}') return false;
+  // Where the last item ran into the end of the text, a bracket is more likely its own.
+  if (before_ != '}' || lost_why_ == Loss::cut_short) return false;
   const char* stop = std::min(end, p + kLookahead);
-  const char* q = p + 1;
-  while (q < stop && is_space(*q)) ++q;
+  const auto next = [stop](const char* q) {
+    do ++q;
+    while (q < stop && is_space(*q));
+    return q;
+  };
+  const char* q = next(p);
+  if (root_ == Root::object && q < stop && *q == '}') q = next(q);
   if (q >= stop) {
     *undecided = stop == end && !last;
-    return root_ == Root::list && last && stop == end;
+    return last && stop == end;
   }
-  if (root_ != Root::object) return false;
-  if (*q == '}') return true;
-  if (*q != ',') return false;
-  do ++q;
-  while (q < stop && is_space(*q));
-  if (q < stop) return *q == '"';
+  if (root_ != Root::object || *q != ',') return false;
+  q = next(q);
+  if (q < stop && *q != '"') return false;
+  const char* k = q + 1;
+  const char* e = k;
+  while (e < stop && *e != '"' && *e != '\n') ++e;
+  if (e < stop) return *e == '"' && one_of(kTopKeys, k, static_cast<size_t>(e - k));
   *undecided = stop == end && !last;
   return false;
 }
