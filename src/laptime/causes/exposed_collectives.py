@@ -9,6 +9,7 @@ import numpy as np
 from laptime.causes import wording
 from laptime.causes.case import Case, Clear, Finding, Need, Outcome
 from laptime.causes.limits import COMM_SHARE
+from laptime.causes.slack import capped
 from laptime.causes.view import DeviceView, gpu_views
 from laptime.kernels.operations import COMM_OPERATIONS
 from laptime.ledger import intervals
@@ -32,8 +33,9 @@ class ExposedCollectives:
         The device's multiprocessors stand still, whether bytes move or another rank is late.
 
     How the gain is predicted
-        Bound: the counted time in these accounts, the most that perfect overlap could hide. One
-        rank's trace does not show when the others arrived, so transfer and waiting are not split.
+        Bound: the counted time in these accounts, the most that perfect overlap could hide, and
+        never more than the host waits for the device. One rank's trace does not show when the
+        others arrived, so transfer and waiting are not split.
 
     What is not flagged
         Communication under compute kernels, however much of it; copies beside it do not hide it.
@@ -66,6 +68,7 @@ class ExposedCollectives:
             )
             return Clear(self.id, why, rank)
         exposed = view.mean_ns(span)
+        bound, host_bound = capped(view, exposed)
         kinds = _by_kind(view, span)
         named = wording.listed(
             f"{wording.count(number / view.laps)} {name} {wording.time(ns)}"
@@ -78,13 +81,14 @@ class ExposedCollectives:
             sentence=(
                 f"Communication without computation takes {view.of_lap(exposed)} "
                 f"({wording.percent(share)}): {named}{view.per_lap}; transfer and waiting for "
-                "late ranks cannot be told apart on one rank."
+                "late ranks cannot be told apart on one rank"
+                + (f"; {host_bound}." if host_bound else ".")
             ),
             share=share,
-            bound_ns=exposed,
+            bound_ns=bound,
             formula=(
                 f"time in {', '.join(a for a in EXPOSED if view.knows(a))} = "
-                f"{wording.time(exposed)} per lap"
+                f"{wording.time(exposed)} per lap" + (f"; {host_bound}" if host_bound else "")
             ),
             device=view.device,
             rank=rank,

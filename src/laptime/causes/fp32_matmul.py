@@ -10,6 +10,7 @@ import numpy as np
 from laptime.causes import wording
 from laptime.causes.case import Abstention, Case, Clear, Finding, Need, Outcome
 from laptime.causes.limits import FP32_SHARE
+from laptime.causes.slack import capped
 from laptime.causes.view import DeviceView, gpu_views
 from laptime.kernels.names import UNKNOWN, KernelName
 from laptime.ledger import intervals
@@ -48,7 +49,8 @@ class Fp32Matmul:
     How the gain is predicted
         Bound: counted time in which only these kernels compute, times (1 - fp32 peak / target
         peak), dense datasheet figures; the whole of that time where the device's figures are not
-        known. Memory-bound shapes gain less, which a bound may ignore.
+        known; never more than the host waits for the device. Memory-bound shapes gain less, which
+        a bound may ignore.
 
     What is not flagged
         fp32 kernels on devices without matrix units; kernels whose name does not show whether they
@@ -105,9 +107,11 @@ class Fp32Matmul:
         alone = view.mean_ns(span)
         formats = [t for t in TARGETS if t in (spec.matrix_dtypes or ())]
         cut = _reduction(spec, formats)
-        bound = round(alone * cut.fraction)
+        bound, host_bound = capped(view, round(alone * cut.fraction))
         could_go = (
-            f"at most {wording.time(bound)} of it could go"
+            host_bound
+            if host_bound
+            else f"at most {wording.time(bound)} of it could go"
             if cut.known
             else f"how much of it could go is not known, since {cut.formula}"
         )
@@ -124,7 +128,8 @@ class Fp32Matmul:
             share=view.share(span),
             bound_ns=bound,
             formula=f"{wording.time(alone)} of only these kernels"
-            + (f" x {cut.formula}" if cut.known else f", all of it: {cut.formula}"),
+            + (f" x {cut.formula}" if cut.known else f", all of it: {cut.formula}")
+            + (f"; {host_bound}" if host_bound else ""),
             device=view.device,
             rank=view.case.timeline.rank,
             events=view.events(kernels),

@@ -295,7 +295,8 @@ def _findings(explanation: Explanation, said: Judgement, width: int) -> Iterator
         rows = [("costs", shown.bound(finding))]
         rows += [("why", visible(why)) for why in finding.why]
         rows += [("next", visible(step)) for step in steps]
-        rows.append(("confidence", f"{finding.confidence:.2f}"))
+        if finding.confidence < 1:
+            rows.append(("confidence", f"{finding.confidence:.2f} (of the laps it is counted in)"))
         yield labels(rows, 5)
     if said.silenced:
         names = ", ".join(dict.fromkeys(f"{visible(f.title)} ({f.id})" for f in said.silenced))
