@@ -52,6 +52,9 @@ FACTS = (
     "traceName",
 )
 
+HOST_KEYS = ("hostname", "host_name")
+"""Header entries that name the host: today's, and the one that some sites add."""
+
 
 class KinetoTrace:
     """Kineto/Chrome trace JSON: object or list root, any layout, whole or damaged."""
@@ -129,7 +132,7 @@ def _timelines(
     distributed = distributed if isinstance(distributed, dict) else {}
     rank = _rank(distributed, source.name)
     world = distributed.get("world_size")
-    host = head.get("hostname") if isinstance(head.get("hostname"), str) else None
+    host = next((head[k] for k in HOST_KEYS if isinstance(head.get(k), str)), None)
     prefix = f"rank{rank}/" if rank is not None else ""
     thread_names = {
         (kineto_lanes.number(pid), kineto_lanes.number(tid)): value
