@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from laptime.causes import wording
 from laptime.causes.case import Case, Finding, Judgement
 from laptime.causes.launches import device_unseen
-from laptime.causes.limits import HEALTHY_BUSY, LARGER_THAN_FOUND, UNATTRIBUTED_SHARE
+from laptime.causes.limits import HEALTHY_BUSY, LARGER_THAN_FOUND, SLIVER, UNATTRIBUTED_SHARE
 from laptime.causes.view import DeviceView, device_views
 
 COMPUTING = ("compute", "compute_with_comm", "operators")
@@ -53,7 +53,7 @@ def _without_cause(
         return f"Cannot tell where the time went: no lap with device or thread time{but}"
     view = min(views, key=_worked)
     told = "The owning thread is inside operators" if view.ledger.cpu else "Device busy"
-    told += f" {wording.percent(_worked(view))} of {view.lap}"
+    told += f" {wording.percent(_worked(view))} of {view.lap}{_sliver(view)}"
     if view.share(view.time_in(*COMPUTING)) >= HEALTHY_BUSY.value:
         return f"{told}, no cause found{but}"
     share, title = _largest_other(view)
@@ -63,6 +63,21 @@ def _without_cause(
             "which no cause explains"
         )
     return told + but
+
+
+def _sliver(view: DeviceView) -> str:
+    """Says so where the one window counted is open and spans little of its lap on the host: the
+    device's time before and after its own work is in no window."""
+    open_windows = [w for w in view.ledger.windows if w.open]
+    if view.ledger.cpu or view.laps != 1 or len(open_windows) != len(view.ledger.windows):
+        return ""
+    lap = next(lap for lap in view.case.ledger.laps.laps if lap.id == open_windows[0].lap)
+    if open_windows[0].dur_ns >= SLIVER.value * lap.dur_ns:
+        return ""
+    return (
+        f", which is all the time between the device's first and last work in a host lap of "
+        f"{wording.time(lap.dur_ns)}"
+    )
 
 
 def _worked(view: DeviceView) -> float:
