@@ -49,6 +49,7 @@ LAPTIME_INLINE uint64_t hash_text(const char* p, size_t n, uint64_t seed) {
 class Arena {
  public:
   const char* keep(const char* p, size_t n) {
+    if (n == 0) return "";
     if (n > left_) {
       const size_t piece = n > kPiece / 4 ? n : kPiece;
       pieces_.emplace_back(static_cast<char*>(std::malloc(piece)));
@@ -61,7 +62,7 @@ class Arena {
       left_ = piece;
     }
     char* out = at_;
-    if (n != 0) std::memcpy(out, p, n);
+    std::memcpy(out, p, n);
     at_ += n;
     left_ -= n;
     return out;
