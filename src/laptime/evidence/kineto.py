@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import laptime._native as _native
-from laptime.evidence import kineto_lanes, kineto_words
+from laptime.evidence import kineto_lanes, kineto_processes, kineto_words
 from laptime.evidence.args import ArgReader
 from laptime.evidence.format import Match, Progress
 from laptime.model.errors import UnreadableInput
@@ -188,7 +188,7 @@ def _timelines(
         vendor=kineto_words.vendor(api_names, [d.name or "" for d in device_list]),
         facts=facts,
     )
-    return [timeline]
+    return kineto_processes.split(timeline, health)
 
 
 def _rank(distributed: Mapping[str, Any], name: str) -> int | None:

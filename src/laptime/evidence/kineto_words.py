@@ -60,7 +60,8 @@ CAPITALISED = frozenset({"Operator"})
 """Categories of 2021 that hold user annotations as well as operators."""
 
 ANNOTATION_OF_2021 = re.compile(
-    r"^(ProfilerStep#|Optimizer\.|enumerate\(DataLoader\)|DistributedDataParallel\.|nccl:|gloo:|## )"
+    r"^(ProfilerStep#|Optimizer\.|enumerate\(DataLoader\)|DistributedDataParallel\."
+    r"|nccl:|gloo:|## )"
 )
 
 
