@@ -133,6 +133,6 @@ SLIVER = Limit(
     0.5,
     "share of the host lap",
     "below half, a share of the device window says nothing of the lap",
-    "a graph-capture trace: 11 us between first and last kernel of a 33.7 ms lap; single-lap traces "
-    "of eager models: 0.74 to 0.97",
+    "a graph-capture trace: 11 us between first and last kernel of a 33.7 ms lap; single-lap "
+    "traces of eager models: 0.74 to 0.97",
 )

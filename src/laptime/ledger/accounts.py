@@ -94,7 +94,7 @@ DEVICE_ACCOUNTS: tuple[Account, ...] = (
         "host_ops",
         "host",
         "Operators and Python",
-        "The thread is inside an operator, a marked region or a Python row.",
+        "The thread is inside an operator, a Python row or another API call.",
     ),
     Account("off_cpu", "host", "Off the CPU", "The thread is off the CPU (scheduler data)."),
     Account(

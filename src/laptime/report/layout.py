@@ -12,7 +12,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 WIDE = 110
-"""Columns from which lines carry their meaning, and names stand beside their figures."""
+"""Columns from which names stand beside their figures."""
 
 
 def console(stream: IO[str], width: int | None = None) -> Console:

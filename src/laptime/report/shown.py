@@ -373,7 +373,8 @@ def bound(finding: Finding) -> str:
 
 
 def finding_head(finding: Finding, several: bool) -> str:
-    """Title, id and, in a run of several ranks, whose it is."""
-    rank = f", rank {finding.rank}" if several and finding.rank is not None else ""
+    """Title, id and, in a run of several timelines, whose it is: the rank, else the device."""
+    whose = f"rank {finding.rank}" if finding.rank is not None else visible(finding.device or "")
+    rank = f", {whose}" if several and whose else ""
     size = f", {share(finding.share)} of the lap" if finding.share is not None else ""
     return f"{visible(finding.title)} ({finding.id}{rank}){size}"

@@ -146,7 +146,6 @@ def _device(view: View, device: DeviceLedger, width: int) -> Iterator[Renderable
         Column(justify="right", no_wrap=True),
         Column(justify="right", no_wrap=True),
         Column(width=bar, no_wrap=True),
-        Column(overflow="fold", style="dim"),
         padding=(0, 2, 0, 0),
     )
     for line in lines:
@@ -154,16 +153,14 @@ def _device(view: View, device: DeviceLedger, width: int) -> Iterator[Renderable
         title = Text("  " * line.depth + "  " + line.title, style="bold" if line.group else "")
         if line.holds:
             title.append(" *", style="dim")
-        remark = line.meaning if width >= WIDE and not line.group else ""
         style = shade if not line.group else f"dim {shade}"
         table.add_row(
             title,
             duration(line.ns),
             share(line.share),
             Text(_bar(line.share or 0.0, bar), style=style),
-            remark,
         )
-    table.add_row(Text("  = window", style="bold"), duration(spread.mean), "100.0%", "", "")
+    table.add_row(Text("  = window", style="bold"), duration(spread.mean), "100.0%", "")
     yield table
     for line in lines:
         if line.holds:
