@@ -1,0 +1,1 @@
+"""Measurements of laptime against floors and peers; see docs/performance.md."""
