@@ -25,7 +25,7 @@ compile() { # compiler, extra flags, entry sources...
   for source in "$native"/scan/*.cpp "$@"; do
     object="$build/$(basename "$source" .cpp).o"
     isa=""
-    case $source in */item_avx2.cpp) [ -n "$avx" ] && isa="-mavx2 -mbmi -mbmi2" ;; esac
+    case $source in */item_avx2.cpp) [ -n "$avx" ] && isa="-mavx2 -mbmi -mbmi2 -mpopcnt" ;; esac
     # shellcheck disable=SC2086
     $cc $flags $sanitize $extra $avx $isa -c "$source" -o "$object"
     objects="$objects $object"

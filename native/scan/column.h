@@ -21,6 +21,8 @@ struct Memory {
   void* at = nullptr;
   size_t bytes = 0;  // as mapped
 
+  static constexpr size_t kHuge = size_t{8} << 20;
+
   static Memory resized(Memory old, size_t bytes) {
 #if defined(__linux__)
     void* p = old.at == nullptr
@@ -28,6 +30,10 @@ struct Memory {
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
                   : mremap(old.at, old.bytes, bytes, MREMAP_MAYMOVE);
     if (p == MAP_FAILED) throw std::bad_alloc();
+#if defined(MADV_HUGEPAGE)
+    // Fewer page faults; at most one unfinished huge page is a small part of such a column.
+    if (bytes >= kHuge) madvise(p, bytes, MADV_HUGEPAGE);
+#endif
 #else
     void* p = std::realloc(old.at, bytes);
     if (p == nullptr) throw std::bad_alloc();

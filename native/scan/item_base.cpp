@@ -12,7 +12,7 @@ ParseItem best_parse_item() {
 #if defined(LAPTIME_HAVE_AVX2) && (defined(__GNUC__) || defined(__clang__))
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-      __builtin_cpu_supports("bmi2"))
+      __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt"))
     return parse_item_avx2;
 #endif
   return parse_item_base;

@@ -310,6 +310,40 @@ class ItemParser {
     }
   }
 
+#if defined(LAPTIME_WIDE)
+  // The usual array: no braces, no backslashes. Null where it is not that simple.
+  LAPTIME_MEMBER const char* plain_array(const char* p) {
+    const char* start = p;
+    uint64_t inside = 0;  // all ones while a string runs on from the block before
+    unsigned depth = 0;
+    const unsigned most = limits_.max_depth < kMostDepth ? limits_.max_depth : kMostDepth;
+    for (;; p += 64) {
+      const Wide w = Wide::at(p);
+      const uint64_t strings = parity_below(w.quote) ^ inside;
+      const uint64_t open = w.open & ~strings, close = w.close & ~strings;
+      if (depth + bit_count(open) > most) return nullptr;
+      unsigned closed = 0;
+      uint64_t c = close;
+      for (; c != 0; c &= c - 1) {
+        const unsigned opened = bit_count(open & ((c & (0 - c)) - 1));
+        ++closed;
+        if (depth + opened == closed) break;
+      }
+      const uint64_t looked_at = c == 0 ? ~uint64_t{0} : (c & (0 - c)) - 1;
+      if (((w.backslash | (w.brace & ~strings)) & looked_at) != 0) return nullptr;
+      if (c != 0) {
+        p += low_bit(c);
+        const bool sure = p < end_ && static_cast<uint64_t>(p - start) <= limits_.max_string_bytes;
+        return sure ? p + 1 : nullptr;
+      }
+      depth += bit_count(open) - closed;
+      inside = 0 - (strings >> 63);
+      if (p + 64 >= end_ || static_cast<uint64_t>(p - start) >= limits_.max_string_bytes)
+        return nullptr;
+    }
+  }
+#endif
+
   // A string inside nested values, key or value: it ends at a quote that structure follows.
   const char* nested_string(const char* q) {
     const char* s = q + 1;
@@ -455,6 +489,12 @@ class ItemParser {
     if (!Lenient) {
       if (*p == '"') return text_or_other(p, &v);
       const char c = *p;
+#if defined(LAPTIME_WIDE)
+      if (c == '[' && p < end_) {
+        const char* e = plain_array(p);
+        if (e != nullptr) return e;
+      }
+#endif
       if (c != '{' && c != '[') {
         const char* e = find_delimiter(p, end_);
         if ((*e == ',' || *e == '}' || is_space(*e)) && e != p && e < p + kPad / 4 && e < end_)

@@ -91,6 +91,12 @@ struct Block {
     m = _mm256_or_si256(m, _mm256_cmpeq_epi8(folded, _mm256_set1_epi8('}')));
     return mask(m);
   }
+  Mask is(char c) const { return mask(_mm256_cmpeq_epi8(v, _mm256_set1_epi8(c))); }
+  Mask brace() const {
+    const __m256i m = _mm256_or_si256(_mm256_cmpeq_epi8(v, _mm256_set1_epi8('{')),
+                                      _mm256_cmpeq_epi8(v, _mm256_set1_epi8('}')));
+    return mask(m);
+  }
   Mask quote_or_bracket() const {
     const __m256i folded = _mm256_or_si256(v, _mm256_set1_epi8(0x20));
     __m256i m = _mm256_cmpeq_epi8(v, _mm256_set1_epi8('"'));
@@ -124,6 +130,11 @@ struct Block {
     m = _mm_or_si128(m, _mm_cmpeq_epi8(folded, _mm_set1_epi8('{')));
     m = _mm_or_si128(m, _mm_cmpeq_epi8(folded, _mm_set1_epi8('}')));
     return mask(m);
+  }
+  Mask is(char c) const { return mask(_mm_cmpeq_epi8(v, _mm_set1_epi8(c))); }
+  Mask brace() const {
+    return mask(
+        _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('{')), _mm_cmpeq_epi8(v, _mm_set1_epi8('}'))));
   }
   Mask quote_or_bracket() const {
     const __m128i folded = _mm_or_si128(v, _mm_set1_epi8(0x20));
@@ -176,6 +187,47 @@ struct Block {  // one byte at a time: correct everywhere, fast nowhere
 };
 #endif
 }  // namespace
+
+#if defined(LAPTIME_SSE2) || defined(__AVX2__)
+#define LAPTIME_WIDE 1
+// Sixty-four bytes as bit sets, one bit a byte.
+namespace {
+struct Wide {
+  uint64_t quote, backslash, open, close, brace;
+  LAPTIME_MEMBER static Wide at(const char* p) {
+    Wide w{0, 0, 0, 0, 0};
+    for (size_t i = 0; i < 64; i += Block::kBytes) {
+      const Block b = Block::at(p + i);
+      w.quote |= static_cast<uint64_t>(b.is('"')) << i;
+      w.backslash |= static_cast<uint64_t>(b.is('\\')) << i;
+      w.open |= static_cast<uint64_t>(b.is('[')) << i;
+      w.close |= static_cast<uint64_t>(b.is(']')) << i;
+      w.brace |= static_cast<uint64_t>(b.brace()) << i;
+    }
+    return w;
+  }
+};
+}  // namespace
+
+// Each bit becomes the parity of itself and all bits below: with quotes, what is inside strings.
+LAPTIME_INLINE uint64_t parity_below(uint64_t x) {
+  x ^= x << 1;
+  x ^= x << 2;
+  x ^= x << 4;
+  x ^= x << 8;
+  x ^= x << 16;
+  x ^= x << 32;
+  return x;
+}
+
+LAPTIME_INLINE unsigned bit_count(uint64_t v) {
+#if defined(_MSC_VER) && !defined(__clang__)
+  return static_cast<unsigned>(__popcnt64(v));
+#else
+  return static_cast<unsigned>(__builtin_popcountll(v));
+#endif
+}
+#endif
 
 LAPTIME_INLINE const char* skip_space(const char* p, const char* end) {
   if (!is_space(p[0])) return p;
