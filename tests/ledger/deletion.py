@@ -54,6 +54,7 @@ CHOICES: Mapping[str, Choice] = {
     "driver_calls": _kind(Kind.DRIVER),
     "launch_calls": _calls(states.LAUNCHES),
     "kernel_launch_calls": _calls(states.KERNEL_LAUNCH),
+    "sync_calls": _calls("Synchronize"),
     "blocking_calls": _calls(states.BLOCKING),
     "allocation_calls": _calls(states.ALLOCATION),
     "kernels": _kind(Kind.KERNEL),

@@ -98,18 +98,16 @@ class Oracle:
     def __post_init__(self) -> None:
         rows = self.timeline.rows
         self.host = list(host_rows(rows))
+        self.on_lane: dict[int, list[HostRow]] = {}
+        for h in self.host:
+            self.on_lane.setdefault(h.lane, []).append(h)
         self.activities = list(self._activities(rows))
-        self.captures = [
-            (begin.lane, begin.start, min(ends))
-            for begin in self._calls(states.BEGIN_CAPTURE)
-            if (
-                ends := [
-                    e.end
-                    for e in self._calls(states.END_CAPTURE)
-                    if e.lane == begin.lane and e.end > begin.start
-                ]
-            )
-        ]
+        self.captures = []
+        closes = self._calls(states.END_CAPTURE)
+        for begin in self._calls(states.BEGIN_CAPTURE):
+            ends = [e.end for e in closes if e.lane == begin.lane and e.end > begin.start]
+            if ends:
+                self.captures.append((begin.lane, begin.start, min(ends)))
         self.overhead = [
             (rows.name_of(i), int(rows.start_ns[i]), end_of(rows, i))
             for i in range(len(rows))
@@ -122,6 +120,22 @@ class Oracle:
             for i in range(len(rows))
             if rows.kind[i] in ACTIVITY and correlation(rows, i) not in numbers
         ]
+        self.before: dict[int, int | None] = {}
+        self.ahead_called: dict[int, int | None] = {}
+        for stream in {a.lane for a in self.activities}:
+            self._line_up([a for a in self.activities if a.lane == stream])
+        self.refills = {lane: list(self._refill_spans(mine)) for lane, mine in self.on_lane.items()}
+
+    def _line_up(self, stream: list[Activity]) -> None:
+        """For each activity of a stream: the latest end, and the latest recorded call, of those
+        before it (by start; of equal starts the longer first)."""
+        latest: int | None = None
+        called: int | None = None
+        for a in sorted(stream, key=lambda a: (a.start, -a.end, a.row)):
+            self.before[a.row], self.ahead_called[a.row] = latest, called
+            latest = a.end if latest is None else max(latest, a.end)
+            if a.call:
+                called = a.called if called is None else max(called, a.called)
 
     def _calls(self, pattern: states.re.Pattern[str]) -> list[HostRow]:
         return [h for h in self.host if h.kind in API and pattern.search(h.name)]
@@ -224,34 +238,25 @@ class Oracle:
 
     def _held(self, mine: list[Activity], at: int, floors: Floors) -> str | None:
         held = [a for a in mine if a.call and a.enqueued <= at < a.start]
-        if any(at < a.enqueued + floors.latency_ns for a in held):
+        # What waits at the head of its stream's queue: all ahead of it has ended (None: none was).
+        heads = [
+            (a, before) for a in held if (before := self.before[a.row]) is None or before <= at
+        ]
+        if any(at < a.enqueued + floors.latency_ns for a, _ in heads):
             return "launch_latency"
-        for a in held:
-            # Those before it on its stream: by start, of equal starts the longer first.
-            before = [
-                b.end
-                for b in mine
-                if b.lane == a.lane and (b.start, -b.end, b.row) < (a.start, -a.end, a.row)
-            ]
-            if before and max(before) <= at < max(before) + floors.gap_ns:
-                return "kernel_gap"
+        if any(before is not None and at < before + floors.gap_ns for _, before in heads):
+            return "kernel_gap"
         return "event_wait" if held else None
 
     def _perhaps_held(self, mine: list[Activity], at: int) -> bool:
         """Whether a stream may hold work of unknown launch: not before the work ahead of it on
         the stream was called, for a stream runs in order."""
-        for a in mine:
-            if a.call is None and at < a.start:
-                ahead = [
-                    b.called
-                    for b in mine
-                    if b.call
-                    and b.lane == a.lane
-                    and (b.start, -b.end, b.row) < (a.start, -a.end, a.row)
-                ]
-                if not ahead or at >= max(ahead):
-                    return True
-        return False
+        return any(
+            a.call is None
+            and at < a.start
+            and ((since := self.ahead_called[a.row]) is None or at >= since)
+            for a in mine
+        )
 
     def _fed(self, mine: list[Activity], at: int) -> str:
         """Nothing is enqueued: what the thread does that enqueues next."""
@@ -275,7 +280,7 @@ class Oracle:
         for state, account in BY_STATE:
             if state in states_now:
                 return account
-        if self._refills(thread, at):
+        if any(low <= at < high for low, high in self.refills.get(thread, ())):
             return "host_sync"
         if State.LAUNCH in states_now:
             return "host_launch"
@@ -286,22 +291,20 @@ class Oracle:
         return "host_between_ops" if self._known(thread, at) else "unattributed"
 
     def _states(self, lane: int, at: int) -> set[State]:
-        found = {h.state for h in self.host if h.lane == lane and h.covers(at)}
+        found = {h.state for h in self.on_lane.get(lane, ()) if h.covers(at)}
         if any(c == lane and low <= at < high for c, low, high in self.captures):
             found.add(State.COMPILE)
         return found - {State.NONE}
 
-    def _refills(self, lane: int, at: int) -> bool:
-        """Between the return of a blocking call and the end of the next launch call, or the start
-        of work on any device that has no recorded call."""
-        launches = [h for h in self.host if h.lane == lane and h.state is State.LAUNCH]
-        for blocking in self.host:
-            if blocking.lane == lane and blocking.state is State.BLOCKED and blocking.end <= at:
-                after = [(h.start, h.end) for h in launches if h.start >= blocking.end]
+    def _refill_spans(self, mine: list[HostRow]) -> Iterator[tuple[int, int]]:
+        """From the return of each blocking call of a thread to the end of its next launch call,
+        or to the start of work on any device that has no recorded call."""
+        launches = sorted((h.start, h.end) for h in mine if h.state is State.LAUNCH)
+        for blocking in (h for h in mine if h.state is State.BLOCKED):
+            following = next((end for start, end in launches if start >= blocking.end), None)
+            if following is not None:
                 shown = [s for s in self.uncalled if s >= blocking.end]
-                if after and at < min([min(after)[1], *shown]):
-                    return True
-        return False
+                yield blocking.end, min([following, *shown])
 
     def _owner_stands_in(self, lane: int, at: int) -> bool:
         """Whether the laps' owner, another thread of the process, visibly works."""
@@ -311,7 +314,7 @@ class Oracle:
         return bool(self._states(owner, at))
 
     def _known(self, lane: int, at: int) -> bool:
-        mine = [h for h in self.host if h.lane == lane]
+        mine = self.on_lane.get(lane, [])
         return bool(mine) and min(h.start for h in mine) <= at < max(h.end for h in mine)
 
     def thread_account(self, lane: int, at: int) -> str:

@@ -84,34 +84,65 @@ class Made:
     collective: bool = False
 
 
+ENQUEUE = frozenset({"cudaLaunchKernel", "cudaMemsetAsync"})
+QUIET = tuple(row for row in HOST if row[1] not in ENQUEUE)
+
+
 @st.composite
-def made_rows(draw: DrawFn, work: int = 10, host: int = 12) -> list[Made]:
-    """Rows of a random timeline."""
+def made_rows(
+    draw: DrawFn,
+    work: int = 10,
+    host: int = 12,
+    whole: bool = False,
+    streams: Sequence[int] = STREAMS,
+) -> list[Made]:
+    """Rows of a random timeline. ``whole``: every activity has its call and every call its
+    activity, each call comes before its activity, and streams run in order."""
     step = st.integers(0, STEPS).map(lambda n: n * GRID_NS)
     length = st.integers(0, 12).map(lambda n: n * GRID_NS)
     out: list[Made] = []
     for number in range(1, draw(st.integers(0, work)) + 1):
         kind, name = draw(st.sampled_from(WORK))
-        start, lane = draw(step), draw(st.sampled_from(STREAMS))
-        share = draw(st.sampled_from(("own", "own", "own", "previous", "none", "zero")))
+        start, lane = draw(step), draw(st.sampled_from(streams))
+        shares = ("own",) if whole else ("own", "own", "own", "previous", "none", "zero")
+        share = draw(st.sampled_from(shares))
         with_call = share == "own" or number == 1
         joined = {"previous": max(number - 1, 1), "zero": 0}.get(share, number)
         collective = kind is Kind.KERNEL and draw(st.integers(0, 5)) == 0
         row = Made(kind, name, lane, start, draw(length), joined, collective)
         out.append(replace(row, correlation=None) if share == "none" else row)
         if with_call:
-            ahead = draw(st.integers(-2, 15)) * GRID_NS
+            ahead = draw(st.integers(0 if whole else -2, 15)) * GRID_NS
             called = draw(st.sampled_from(LAUNCH_OF[kind]))
             api = Kind.DRIVER if called.startswith("cuL") else Kind.RUNTIME
             thread = draw(st.sampled_from(THREADS))
             duration = draw(st.integers(0, 4)) * GRID_NS
             out.append(Made(api, called, thread, max(start - ahead, 0), duration, number))
     for number in range(draw(st.integers(0, host))):
-        kind, name = draw(st.sampled_from(HOST))
+        kind, name = draw(st.sampled_from(QUIET if whole else HOST))
         dur = ABSENT_DUR if draw(st.integers(0, 15)) == 0 else draw(length)
         own = 1000 + number if kind in (Kind.RUNTIME, Kind.DRIVER) else None
         out.append(Made(kind, name, draw(st.sampled_from(THREADS)), draw(step), dur, own))
+    if whole:
+        out = _in_order(out)
     return draw(st.permutations(out))
+
+
+def _in_order(made: Sequence[Made]) -> list[Made]:
+    """Activities without those that start before an earlier call's on their stream."""
+    called = {m.correlation: m.start for m in made if m.lane in THREADS and m.correlation}
+    gone: set[int | None] = set()
+    for stream in STREAMS:
+        there = sorted(
+            (m for m in made if m.lane == stream), key=lambda m: (m.start, called[m.correlation])
+        )
+        until, latest = -1, -1
+        for m in there:
+            if m.start < until or called[m.correlation] <= latest:
+                gone.add(m.correlation)
+            else:
+                until, latest = m.start + m.dur, called[m.correlation]
+    return [m for m in made if m.correlation not in gone or m.correlation is None]
 
 
 def timeline_of(made: Sequence[Made], lanes: Sequence[Lane] = LANES) -> Timeline:
