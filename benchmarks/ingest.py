@@ -79,12 +79,12 @@ class Measured:
 
     def median(self, name: str, what: str) -> float:
         """Median of a figure over the runs."""
-        return statistics.median(getattr(run, what) for run in self.runs[name])
+        return float(statistics.median(getattr(run, what) for run in self.runs[name]))
 
     def ratio(self, above: str, below: str, what: str) -> float:
         """Median of the ratio of two measurements, turn by turn."""
         pairs = zip(self.runs[above], self.runs[below], strict=False)
-        return statistics.median(getattr(a, what) / getattr(b, what) for a, b in pairs)
+        return float(statistics.median(getattr(a, what) / getattr(b, what) for a, b in pairs))
 
 
 def _checked(run: Ran, what: str, path: str) -> Ran:

@@ -42,7 +42,8 @@ def _open(path: str) -> Any:
     if head[:2] == b"\x1f\x8b":
         from isal import igzip
 
-        return igzip.open(path, "rb")
+        opened: Any = igzip.open
+        return opened(path, "rb")
     if head == b"\x28\xb5\x2f\xfd":
         import zstandard
 
@@ -117,7 +118,7 @@ def nothing(path: str) -> Seen:
     seen: Seen = {}
     with _timed(seen):
         import laptime._native
-        import laptime.evidence.registry
+        import laptime.evidence.registry  # noqa: F401
     return seen
 
 

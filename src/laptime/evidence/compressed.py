@@ -70,7 +70,8 @@ class GzipText:
 
     ``careful`` takes the careful engine from the start (needed where bytes come only once).
     ``lose`` hears of truncation, damage, wrong checksums and trailing bytes. ``mark`` is called
-    with an access point before each careful call. Iterate ``pieces()`` once.
+    with an access point before each careful call. The first ``skip`` bytes of text, which another
+    engine has given out, are made but not given. Iterate ``pieces()`` once.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class GzipText:
         careful: bool = False,
         start: AccessPoint | None = None,
         mark: Callable[[AccessPoint], None] | None = None,
+        skip: int = 0,
     ) -> None:
         self._stored = stored
         self._lose = lose
@@ -93,7 +95,7 @@ class GzipText:
         self.reader = stored.open(self._base)
         self._buffer = b""
         self._text = start.text if start else 0
-        self._skip = 0
+        self._skip = skip
         self._crc = 0
         self._member_text = 0
 
@@ -134,7 +136,7 @@ class GzipText:
         self.reader.close()
         self.reader = self._stored.open(at)
         self._base, self._buffer, self._careful = at, b"", True
-        self._skip = self._member_text
+        self._skip += self._member_text
         self._text -= self._member_text
 
     def _fill(self, n: int) -> bool:
@@ -157,7 +159,8 @@ class GzipText:
             return _END
         if not self._fill(10) and MAGIC.startswith(self._buffer[:3]):
             end = None
-        elif self._buffer[:3] != MAGIC or self._buffer[3] & 0xE0:
+        elif self._buffer[:3] != MAGIC or (self._buffer[3] & 0xE0 and not self._skip):
+            # Reserved flags mean no member, unless another engine has read it already.
             return _LOST
         else:
             end = self._header_end()

@@ -21,6 +21,7 @@ from laptime.evidence.compressed import GzipText, Lose, Openable
 from laptime.evidence.format import HEAD_BYTES
 from laptime.evidence.frames import MAGIC as ZSTD_MAGIC
 from laptime.evidence.frames import ZstdText
+from laptime.evidence.sound import SoundGzip
 from laptime.evidence.spill import Spill
 from laptime.evidence.stored import LocalFile, Reader, RemoteFile, Stored, Stream, head_of, is_url
 from laptime.model.errors import UnreadableInput, UsageError
@@ -227,8 +228,10 @@ class PlainText:
 
 def decoder_of(
     compression: str, stored: Stored | Openable, lose: Lose, piece_bytes: int
-) -> PlainText | GzipText | ZstdText:
+) -> PlainText | GzipText | SoundGzip | ZstdText:
     """The decoder of a compression: ``none``, ``gzip`` or ``zstd``."""
+    if compression == "gzip" and getattr(stored, "local", False):
+        return SoundGzip(stored, lose, piece_bytes=piece_bytes)
     if compression == "gzip":
         once = not getattr(stored, "rereadable", True)
         return GzipText(stored, lose, piece_bytes=piece_bytes, careful=once)
