@@ -1,0 +1,184 @@
+"""Refresh the parts of the pages that say what the code says: ``python -m docs.generate``.
+
+A test fails while a page differs from what this would write.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from docs.blocks import DOCS, cell, refreshed, table
+from laptime.causes import limits
+from laptime.causes.case import SUPPLY, Cause
+from laptime.causes.limits import Limit
+from laptime.causes.registry import causes
+from laptime.cli import EXIT_CODES, explain
+from laptime.kernels.operations import COMM_OPERATIONS, DTYPES, LIBRARIES, OPERATIONS
+from laptime.ledger.accounts import CPU_ACCOUNTS, DEVICE_ACCOUNTS, MERGES, Account
+from laptime.report import as_json
+
+SCHEMA = Path(as_json.__file__).with_name("explain-1.schema.json")
+
+
+def main() -> None:
+    """Write every page that changes, and name it."""
+    for page in sorted(DOCS.glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        new = generated(text)
+        if new != text:
+            page.write_text(new, encoding="utf-8")
+            print(page.name)
+
+
+def generated(text: str) -> str:
+    """A page with its generated parts as they should be."""
+    return refreshed(text, "generated", lambda name: PARTS[name]())
+
+
+def _accounts(accounts: Sequence[Account]) -> str:
+    depth: dict[str | None, int] = {None: -1}
+    rows = []
+    for account in accounts:
+        depth[account.id] = depth[account.parent] + 1
+        holds = ", ".join(f"`{i}`" for i in MERGES.get(account.id, ()))
+        name = "&emsp;" * depth[account.id] + f"`{account.id}`"
+        rows.append([name, account.title, cell(account.meaning), holds])
+    return table(["account", "title", "definition", "may also hold"], rows)
+
+
+def _causes() -> str:
+    return "\n\n".join(_cause(c) for c in sorted(causes(), key=lambda c: c.id))
+
+
+def _cause(cause: Cause) -> str:
+    """A cause's page, from its class docstring: a title, then headed paragraphs."""
+    _title, _, body = inspect.cleandoc(type(cause).__doc__ or "").partition("\n")
+    parts = [f"## `{cause.id}`: {cause.title} {{#{cause.id}}}"]
+    needs = ", ".join(f"`{n.value}`" for n in cause.needs) or "nothing in particular"
+    quiet = ", ".join(f"`{s}`" for s in cause.silences)
+    parts.append(
+        f"Layer: {cause.layer}. Needs: {needs}." + (f" Explains: {quiet}." if quiet else "")
+    )
+    for section in re.split(r"\n(?=\S)", body.strip("\n")):
+        head, _, text = section.partition("\n")
+        if head.strip():
+            parts.append(f"**{head.strip()}**")
+            parts.append(_plain(text))
+    return "\n\n".join(parts)
+
+
+def _plain(text: str) -> str:
+    """Docstring text as Markdown: no indent, double backquotes as single ones."""
+    return inspect.cleandoc("\n" + text).replace("``", "`")
+
+
+def _limits() -> str:
+    rows = [
+        [f"`{name}`", f"{limit.value:g} {limit.unit}", cell(limit.source), cell(limit.measured)]
+        for name, limit in vars(limits).items()
+        if isinstance(limit, Limit)
+    ]
+    return table(["limit", "value", "source", "measured"], rows)
+
+
+def _needs() -> str:
+    return table(
+        ["need", "what supplies it"], [[f"`{n.value}`", cell(s)] for n, s in SUPPLY.items()]
+    )
+
+
+def _words(words: Mapping[str, str], only: Iterable[str] | None = None) -> str:
+    chosen = words if only is None else sorted(only)
+    return table(["word", "meaning"], [[f"`{w}`", cell(words[w])] for w in chosen])
+
+
+def _dtypes() -> str:
+    return ", ".join(f"`{d}`" for d in sorted(DTYPES))
+
+
+def _options() -> str:
+    parser = argparse.ArgumentParser(add_help=False)
+    explain.add_arguments(parser)
+    rows = []
+    for action in parser._actions:
+        name = " ".join(action.option_strings) or "PATH ..."
+        metavar = action.metavar if action.option_strings and action.nargs != 0 else None
+        rows.append([f"`{name}{f' {metavar}' if metavar else ''}`", cell(action.help or "")])
+    return table(["argument", "meaning"], rows)
+
+
+def _exit_codes() -> str:
+    found = re.findall(r"^\s+(\d+)\s+(.*)$", EXIT_CODES, re.MULTILINE)
+    return table(["code", "meaning"], [[f"`{n}`", cell(text)] for n, text in found])
+
+
+def _schema() -> str:
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    rows: list[list[str]] = []
+    _fields(schema, "", schema["$defs"], rows)
+    return table(["field", "type", "meaning"], rows)
+
+
+def _fields(node: Mapping[str, Any], path: str, defs: Mapping[str, Any], rows: Any) -> None:
+    for name, found in node.get("properties", {}).items():
+        field = _resolved(found, defs)
+        here = f"{path}{name}"
+        kind, inner, suffix = _type(field, defs)
+        note = found.get("description", field.get("description", ""))
+        rows.append([f"`{here}{suffix}`", cell(kind), cell(note)])
+        if inner:
+            _fields(inner, f"{here}{suffix}.", defs, rows)
+
+
+def _resolved(node: Mapping[str, Any], defs: Mapping[str, Any]) -> Mapping[str, Any]:
+    ref = node.get("$ref")
+    return defs[ref.rsplit("/", 1)[1]] if isinstance(ref, str) else node
+
+
+def _type(
+    node: Mapping[str, Any], defs: Mapping[str, Any]
+) -> tuple[str, Mapping[str, Any] | None, str]:
+    """How a field's type reads, the object inside it if there is one, and what its name ends in."""
+    if "const" in node:
+        return f'always "{node["const"]}"', None, ""
+    if "enum" in node:
+        return ", ".join(f'"{v}"' for v in node["enum"]), None, ""
+    if "anyOf" in node:
+        several = [_type(_resolved(one, defs), defs) for one in node["anyOf"]]
+        inner = next((found for _, found, _ in several if found), None)
+        return " or ".join(kind for kind, _, _ in several), inner, ""
+    kind = node["type"]
+    if kind == "array":
+        what, inner, _ = _type(_resolved(node["items"], defs), defs)
+        return f"list of {what}", inner, "[]"
+    if kind == "object":
+        return "object", node, ""
+    words = " or ".join(kind) if isinstance(kind, list) else kind
+    if "minimum" in node and "maximum" in node:
+        words += f", {node['minimum']} to {node['maximum']}"
+    return words, None, ""
+
+
+PARTS: Mapping[str, Callable[[], str]] = {
+    "device-accounts": lambda: _accounts(DEVICE_ACCOUNTS),
+    "cpu-accounts": lambda: _accounts(CPU_ACCOUNTS),
+    "causes": _causes,
+    "limits": _limits,
+    "needs": _needs,
+    "libraries": lambda: _words(LIBRARIES),
+    "operations": lambda: _words(OPERATIONS, OPERATIONS.keys() - COMM_OPERATIONS),
+    "comm-operations": lambda: _words(OPERATIONS, COMM_OPERATIONS),
+    "dtypes": _dtypes,
+    "options": _options,
+    "exit-codes": _exit_codes,
+    "schema": _schema,
+}
+
+if __name__ == "__main__":
+    main()
