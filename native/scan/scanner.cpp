@@ -119,17 +119,22 @@ const char* Scanner::begin(const char* p, const char* end, bool last) {
     return p + 3;
   }
   const char* q = skip_space(p, end);
-  if (q >= end) return end;
+  const char ahead = q > p ? q[-1] : before_;
+  if (q >= end) {
+    before_ = end[-1];
+    return end;
+  }
   if (*q != '{' && *q != '[') {
     state_ = State::not_json;
     return end;
   }
   if (q + 1 >= end && !last) {
+    before_ = ahead;
     waiting_ = true;
     return q;
   }
   // A NUL beside the first bracket: UTF-16 or UTF-32, which is another format.
-  const bool wide = (q + 1 < end && q[1] == 0) || (q > p && q[-1] == 0);
+  const bool wide = (q + 1 < end && q[1] == 0) || ahead == 0;
   if (wide) {
     state_ = State::not_json;
     return end;
@@ -187,8 +192,7 @@ const char* Scanner::top_value(const char* key, size_t key_size, const char* val
   if (size > limits_.max_head_bytes ||
       (outcome == Outcome::broken && fault == Fault::string_too_long)) {
     tally.lose(Loss::head_too_large, offset(value));
-    if (outcome == Outcome::whole) return next;
-    state_ = State::oversize;
+    state_ = State::oversize;  // also when it is whole: resumes at one place however it was cut
     depth_ = 0;
     in_string_ = escape_ = false;
     return value;

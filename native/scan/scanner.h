@@ -79,7 +79,7 @@ class Scanner {
   // While lost:
   uint64_t lost_from_ = 0;
   Loss lost_why_ = Loss::unreadable_item;
-  char before_ = 0;            // last byte that is no space before the text at hand
+  char before_ = ' ';          // last byte that is no space before the text at hand
   bool fresh_line_ = false;    // only spaces since the last newline
   int64_t credit_ = 1 << 20;   // bytes that failed attempts may still cost; keeps rescans linear
 
