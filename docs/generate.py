@@ -19,8 +19,10 @@ from laptime.causes.case import SUPPLY, Cause
 from laptime.causes.limits import Limit
 from laptime.causes.registry import causes
 from laptime.cli import EXIT_CODES, explain
+from laptime.evidence.kineto_words import CATEGORIES
 from laptime.kernels.operations import COMM_OPERATIONS, DTYPES, LIBRARIES, OPERATIONS
 from laptime.ledger.accounts import CPU_ACCOUNTS, DEVICE_ACCOUNTS, MERGES, Account
+from laptime.model.rows import Kind
 from laptime.report import as_json
 
 SCHEMA = Path(as_json.__file__).with_name("explain-1.schema.json")
@@ -118,6 +120,16 @@ def _exit_codes() -> str:
     return table(["code", "meaning"], [[f"`{n}`", cell(text)] for n, text in found])
 
 
+def _categories() -> str:
+    by_kind: dict[Kind, list[str]] = {}
+    for category, kind in CATEGORIES.items():
+        by_kind.setdefault(kind, []).append(f"`{category}`")
+    rows = [
+        [kind.name.lower().replace("_", " "), ", ".join(names)] for kind, names in by_kind.items()
+    ]
+    return table(["read as", "categories"], rows)
+
+
 def _schema() -> str:
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     rows: list[list[str]] = []
@@ -177,6 +189,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "dtypes": _dtypes,
     "options": _options,
     "exit-codes": _exit_codes,
+    "categories": _categories,
     "schema": _schema,
 }
 
