@@ -79,9 +79,9 @@ class DeviceView:
 
     def time_in(self, *accounts: str) -> Span:
         """The counted time in any of the accounts (leaves or parents)."""
-        wanted = [j for j, line in enumerate(self._lines()) if not line.isdisjoint(accounts)]
+        wanted = np.array([not line.isdisjoint(accounts) for line in self._lines()], dtype=np.bool_)
         segments = self.ledger.segments
-        hit = np.isin(segments.account, np.array(wanted, dtype=np.int64))
+        hit = wanted[segments.account]
         return self.inside(intervals.union(segments.start_ns[hit], segments.end_ns[hit]))
 
     def inside(self, span: Span) -> Span:

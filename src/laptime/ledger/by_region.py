@@ -25,6 +25,9 @@ MODULE = re.compile(r"^nn\.Module: ")
 STEP_MARK = re.compile(r"^ProfilerStep")
 OUTSIDE = "(outside any region)"
 
+Labelled = tuple[Span, Ints]
+"""Disjoint, ascending stretches (they may touch), each with an index into the rows' names."""
+
 
 @dataclass(frozen=True)
 class RegionLine:
@@ -67,18 +70,7 @@ def region_table(
         np.array([w.start_ns for w in chosen], dtype=np.int64),
         np.array([w.end_ns for w in chosen], dtype=np.int64),
     )
-    busy, label = _busy(work, rows, innermost, owner)
-    totals: dict[tuple[int, int], int] = {}
-    segments = device.segments
-    for account in range(len(device.leaves)):
-        whole = intervals.intersect(segments.of(account), inside)
-        _tally(totals, account, whole, busy, label)
-        rest = intervals.subtract(whole, busy)
-        span, name = innermost[owner]
-        _tally(totals, account, rest, span, name)
-        left = intervals.total(rest) - intervals.total(intervals.intersect(rest, span))
-        if left:
-            totals[(-1, account)] = totals.get((-1, account), 0) + left
+    totals = _totals(device, inside, _busy(work, rows, innermost, owner), innermost[owner])
     by_name: dict[str, dict[str, int]] = {}
     for (name_id, account), ns in totals.items():
         text = OUTSIDE if name_id < 0 else rows.names[name_id]
@@ -97,17 +89,57 @@ def region_table(
 def _regions(rows: Rows, mark: str | None) -> Ints:
     """Rows of the user's regions: annotations other than the laps' own marks, and modules."""
     pick = rows.of_kind(Kind.ANNOTATION, Kind.PYTHON)
-    module = rows.names_matching(lambda n: bool(MODULE.match(n)))
-    step = rows.names_matching(lambda n: bool(STEP_MARK.match(n)) or n == mark)
+    module = rows.names_like(MODULE)
+    step = rows.names_like(STEP_MARK) | rows.names_matching(lambda n: n == mark)
     python = rows.kind[pick] == Kind.PYTHON
     keep = np.where(python, module[rows.name[pick]], ~step[rows.name[pick]])
     pick = pick[keep & (rows.dur_ns[pick] > 0)]
     return pick
 
 
-def _innermost(rows: Rows, regions: Ints) -> tuple[Span, Ints]:
+def _innermost(rows: Rows, regions: Ints) -> Labelled:
     """The innermost region at each instant of one thread: stretches and their name."""
     order = np.lexsort((regions, -rows.dur_ns[regions], rows.start_ns[regions]))
+    regions = regions[order]
+    start, end, name = rows.start_ns[regions], rows.end_ns(regions), rows.name[regions]
+    parent, depth = _parents(start, end)
+    nested = depth == 0
+    nested |= (end <= end[parent]) & (start < end[parent])
+    if not nested.all():
+        return _innermost_of_crossing(start, end, name)
+    # Where something ends, the parent of the outermost that ends goes on; where something starts,
+    # the last in order is innermost, whatever ends there.
+    by_end = np.lexsort((depth, end))
+    ends, first = np.unique(end[by_end], return_index=True)
+    ended = by_end[first]
+    starts, last = np.unique(start[::-1], return_index=True)
+    at = np.concatenate((ends, starts))
+    region = np.concatenate((np.where(depth[ended] > 0, parent[ended], -1), len(start) - 1 - last))
+    order = np.argsort(at, kind="stable")
+    at, region = at[order], region[order]
+    real = np.append(at[1:] > at[:-1], False)
+    real &= region >= 0
+    here = np.flatnonzero(real)
+    return (at[here], at[here + 1]), name[region[here]].astype(np.int64)
+
+
+def _parents(start: I64, end: I64) -> tuple[Ints, Ints]:
+    """Of stretches in order of (start, -length): the one around each, and how many are open.
+
+    What is open at a start is counted. If all stretches nest, the one around is the last before
+    it with one fewer open; if they do not, some stretch does not lie inside the one found so.
+    """
+    size = len(start)
+    index = np.arange(size)
+    depth = index - np.searchsorted(np.sort(end), start, side="right")
+    by_depth = np.argsort(depth, kind="stable")
+    key = depth[by_depth] * size + by_depth
+    at = np.searchsorted(key, (depth - 1) * size + index) - 1
+    return by_depth[np.maximum(at, 0)], depth
+
+
+def _innermost_of_crossing(start: I64, end: I64, name: Ints) -> Labelled:
+    """The same where stretches of one thread cross: one is cut where the one around it ends."""
     starts: list[int] = []
     ends: list[int] = []
     names: list[int] = []
@@ -120,27 +152,25 @@ def _innermost(rows: Rows, regions: Ints) -> tuple[Span, Ints]:
             ends.append(until)
             names.append(stack[-1][1])
 
-    for row in regions[order].tolist():
-        start = int(rows.start_ns[row])
-        while stack and stack[-1][0] <= start:
-            end = stack[-1][0]
-            emit(end)
-            at = max(at, end)
+    for low, high, label in zip(start.tolist(), end.tolist(), name.tolist(), strict=True):
+        while stack and stack[-1][0] <= low:
+            until = stack[-1][0]
+            emit(until)
+            at = max(at, until)
             stack.pop()
-        emit(start)
-        at = max(at, start)
-        end = start + int(rows.dur_ns[row])
-        stack.append((min(end, stack[-1][0]) if stack else end, int(rows.name[row])))
+        emit(low)
+        at = max(at, low)
+        stack.append((min(high, stack[-1][0]) if stack else high, label))
     while stack:
-        end = stack[-1][0]
-        emit(end)
-        at = max(at, end)
+        until = stack[-1][0]
+        emit(until)
+        at = max(at, until)
         stack.pop()
     as_ints = (np.array(starts, dtype=np.int64), np.array(ends, dtype=np.int64))
     return as_ints, np.array(names, dtype=np.int64)
 
 
-def _name_at(found: tuple[Span, Ints] | None, instants: I64) -> I64:
+def _name_at(found: Labelled | None, instants: I64) -> I64:
     """Name of the stretch that holds each instant; -1 outside."""
     out = np.full(len(instants), -1, dtype=np.int64)
     if found is None or len(found[1]) == 0:
@@ -152,9 +182,7 @@ def _name_at(found: tuple[Span, Ints] | None, instants: I64) -> I64:
     return out
 
 
-def _busy(
-    work: Work | None, rows: Rows, innermost: Mapping[int, tuple[Span, Ints]], owner: int
-) -> tuple[Span, I64]:
+def _busy(work: Work | None, rows: Rows, innermost: Mapping[int, Labelled], owner: int) -> Labelled:
     """Busy time as disjoint stretches, each with the region that launched it (-1: none)."""
     if work is None or len(work.row) == 0:
         return intervals.EMPTY, np.zeros(0, dtype=np.int64)
@@ -173,13 +201,37 @@ def _busy(
     return (start[real], work.end_ns[real]), label[real]
 
 
-def _tally(
-    totals: dict[tuple[int, int], int], account: int, time: Span, span: Span, label: Ints
-) -> None:
-    """Add the length of ``time`` inside each stretch of ``span`` to its label's total."""
-    if len(span[0]) == 0 or len(time[0]) == 0:
-        return
-    each = intervals.by_window(time, span[0], span[1])
-    for name in np.unique(label[each > 0]).tolist():
-        key = (int(name), account)
-        totals[key] = totals.get(key, 0) + int(each[label == name].sum())
+def _totals(
+    device: DeviceLedger, inside: Span, busy: Labelled, owner: Labelled
+) -> dict[tuple[int, int], int]:
+    """Length by (name, account): busy time by ``busy``'s names, the rest by ``owner``'s (-1: in
+    no stretch of either)."""
+    labels = np.unique(np.concatenate((busy[1], owner[1], [-1])))
+    ns = np.zeros((len(labels), len(device.leaves)), dtype=np.int64)
+    segments = device.segments
+    at, _, whole = intervals.overlaps((segments.start_ns, segments.end_ns), inside)
+    account = segments.account[at]
+
+    def add(time: Span, account: Ints, found: Labelled) -> Ints:
+        """Add what lies inside the stretches; gives the lengths by account."""
+        mine, its, piece = intervals.overlaps(time, found[0])
+        name = np.searchsorted(labels, found[1][its])
+        length = piece[1] - piece[0]
+        np.add.at(ns, (name, account[mine]), length)
+        return _sums(account[mine], length, len(device.leaves))
+
+    add(whole, account, busy)
+    if len(whole[0]):
+        gaps = intervals.complement(busy[0], int(whole[0][0]), int(whole[1][-1]))
+        at, _, rest = intervals.overlaps(whole, gaps)
+        account = account[at]
+        left = _sums(account, rest[1] - rest[0], len(device.leaves))
+        ns[0] += left - add(rest, account, owner)
+    return {(int(labels[i]), j): int(ns[i, j]) for i, j in zip(*np.nonzero(ns), strict=True)}
+
+
+def _sums(account: Ints, length: I64, accounts: int) -> I64:
+    """Total length by account."""
+    out = np.zeros(accounts, dtype=np.int64)
+    np.add.at(out, account, length)
+    return out

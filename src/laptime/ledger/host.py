@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from laptime.ledger.states import State
 from laptime.model.rows import API_CALLS, DEVICE_WORK, HOST_KINDS, I64, Ints, Kind, Mask, Rows
 
 NEVER = np.iinfo(np.int64).max
-REGIONS = (Kind.CPU_OP, Kind.ANNOTATION, Kind.PYTHON)
 
 
 @dataclass(frozen=True)
@@ -45,35 +45,34 @@ class HostStates:
     """Thread states of a timeline, computed when first asked for."""
 
     rows: Rows
-    _call_state: Ints = field(init=False)
-    _region_state: dict[Kind, Ints] = field(init=False)
-    _host: Ints = field(init=False)
-    _host_lane: Ints = field(init=False)
-    _uncalled: I64 = field(init=False)
     _known: dict[int, ThreadStates] = field(init=False, default_factory=dict)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _states(self) -> dict[Kind, Ints]:
+        """For each kind of host row, the state that each name it uses stands for."""
         rows = self.rows
-        self._host = rows.of_kind(*HOST_KINDS)
-        self._host_lane = rows.lane[self._host]
-        kind = rows.kind[self._host]
-        size = len(rows.names) + 1
-        self._call_state = np.zeros(size, dtype=np.int8)
-        for i in np.unique(rows.name[self._host[np.isin(kind, API_CALLS)]]).tolist():
-            self._call_state[i] = states.of_call(rows.names[i])
-        self._region_state = {}
-        for region in REGIONS:
-            table = np.zeros(size, dtype=np.int8)
-            for i in np.unique(rows.name[self._host[kind == region]]).tolist():
-                table[i] = states.of_region(rows.names[i], region)
-            self._region_state[region] = table
+        tables = {}
+        for kind in HOST_KINDS:
+            table = np.zeros(len(rows.names) + 1, dtype=np.int8)
+            for i in rows.names_used(rows.of_kind(kind)):
+                name = rows.names[i]
+                table[i] = (
+                    states.of_call(name) if kind in API_CALLS else states.of_region(name, kind)
+                )
+            tables[kind] = table
+        return tables
+
+    @cached_property
+    def _uncalled(self) -> I64:
+        """Starts of the activities whose launch call is not recorded."""
+        rows = self.rows
         work = rows.of_kind(*DEVICE_WORK)
-        self._uncalled = np.sort(rows.start_ns[work[launch_calls(rows, work) < 0]])
+        return np.sort(rows.start_ns[work[launch_calls(rows, work) < 0]])
 
     @property
     def any_rows(self) -> bool:
         """Whether the timeline has host rows at all."""
-        return len(self._host) > 0
+        return any(bool((self.rows.kind == kind).any()) for kind in HOST_KINDS)
 
     def thread(self, lane: int) -> ThreadStates:
         """States of the thread on a lane."""
@@ -83,13 +82,11 @@ class HostStates:
 
     def _read(self, lane: int) -> ThreadStates:
         rows = self.rows
-        mine = self._host[self._host_lane == lane]
+        mine = np.flatnonzero(self._on(lane, *HOST_KINDS))
         kind, name = rows.kind[mine], rows.name[mine]
         state = np.zeros(len(mine), dtype=np.int8)
-        api: Mask = np.isin(kind, API_CALLS)
-        state[api] = self._call_state[name[api]]
-        for region, table in self._region_state.items():
-            here = kind == region
+        for its, table in self._states.items():
+            here = kind == its
             state[here] = table[name[here]]
         start, end = rows.start_ns[mine], rows.end_ns(mine)
         inside: dict[State, Span] = {}
@@ -97,7 +94,7 @@ class HostStates:
             pick = state == one
             if one is not State.NONE and pick.any():
                 inside[one] = intervals.union(start[pick], end[pick])
-        capture = self._capture(mine[api])
+        capture = self._capture(np.flatnonzero(self._on(lane, *API_CALLS)))
         if len(capture[0]):
             inside[State.COMPILE] = intervals.both(inside.get(State.COMPILE, EMPTY), capture)
         blocked, launch = state == State.BLOCKED, state == State.LAUNCH
@@ -108,6 +105,12 @@ class HostStates:
             else EMPTY
         )
         return ThreadStates(lane, inside, refill, extent)
+
+    def _on(self, lane: int, *kinds: Kind) -> Mask:
+        """Which rows of the given kinds are on a lane."""
+        wanted: Mask = self.rows.lane == lane
+        wanted &= self.rows.mask_of(*kinds)
+        return wanted
 
     def _refill(self, left: I64, launch_start: I64, launch_end: I64) -> Span:
         """From each return of a blocking call to the end of the next launch call.
@@ -128,8 +131,8 @@ class HostStates:
     def _capture(self, calls: Ints) -> Span:
         """Between the begin and the end of a stream capture on this thread."""
         rows = self.rows
-        begins = rows.names_matching(lambda n: bool(states.BEGIN_CAPTURE.search(n)))
-        ends = rows.names_matching(lambda n: bool(states.END_CAPTURE.search(n)))
+        begins = rows.names_like(states.BEGIN_CAPTURE)
+        ends = rows.names_like(states.END_CAPTURE)
         begin = np.sort(rows.start_ns[calls[begins[rows.name[calls]]]])
         end_calls = calls[ends[rows.name[calls]]]
         end = np.sort(rows.end_ns(end_calls))
@@ -143,11 +146,11 @@ class HostStates:
         """Which API calls lie inside a stream capture: they launch nothing on the device."""
         rows = self.rows
         out = np.zeros(len(calls), dtype=np.bool_)
-        begins = rows.names_matching(lambda n: bool(states.BEGIN_CAPTURE.search(n)))
+        begins = rows.names_like(states.BEGIN_CAPTURE)
         if not begins.any():
             return out
         for lane in np.unique(rows.lane[calls]).tolist():
             here = np.flatnonzero(rows.lane[calls] == lane)
-            mine = self._host[(self._host_lane == lane) & np.isin(rows.kind[self._host], API_CALLS)]
+            mine = np.flatnonzero(self._on(lane, *API_CALLS))
             out[here] = intervals.contains(self._capture(mine), rows.start_ns[calls[here]])
         return out

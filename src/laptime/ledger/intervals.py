@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from laptime.model.rows import I64
+from laptime.model.rows import I64, Ints
 
 Span = tuple[I64, I64]
 
@@ -37,20 +37,30 @@ def union(starts: I64, ends: I64) -> Span:
 
 def intersect(a: Span, b: Span) -> Span:
     """The time in both sets."""
-    if len(a[0]) == 0 or len(b[0]) == 0:
-        return EMPTY
+    _, _, time = overlaps(a, b)
+    return time
+
+
+def overlaps(a: Span, b: Span) -> tuple[Ints, Ints, Span]:
+    """The time in both sets, piece by piece, with the stretch of each set that a piece is in.
+
+    Stretches of either set may touch here: each pair that overlaps gives a piece of its own.
+    """
     if len(a[0]) > len(b[0]):
-        a, b = b, a
+        of_b, of_a, time = overlaps(b, a)
+        return of_a, of_b, time
+    if len(a[0]) == 0:
+        return EMPTY[0], EMPTY[0], EMPTY
     low = np.searchsorted(b[1], a[0], side="right")
     high = np.searchsorted(b[0], a[1], side="left")
     count = np.maximum(high - low, 0)
     whole = int(count.sum())
     if whole == 0:
-        return EMPTY
+        return EMPTY[0], EMPTY[0], EMPTY
     of_a = np.repeat(np.arange(len(a[0])), count)
-    within = np.arange(whole) - np.repeat(np.cumsum(count) - count, count)
-    of_b = low[of_a] + within
-    return np.maximum(a[0][of_a], b[0][of_b]), np.minimum(a[1][of_a], b[1][of_b])
+    of_b = np.arange(whole) + np.repeat(low - (np.cumsum(count) - count), count)
+    time = (np.maximum(a[0][of_a], b[0][of_b]), np.minimum(a[1][of_a], b[1][of_b]))
+    return of_a, of_b, time
 
 
 def complement(a: Span, low: int, high: int) -> Span:

@@ -99,7 +99,7 @@ def _overhead(timeline: Timeline, loading: bool) -> Span:
     pick = rows.of_kind(Kind.OVERHEAD)
     if len(pick) == 0:
         return EMPTY
-    driver = rows.names_matching(lambda n: bool(states.MODULE_LOADING.search(n)))
+    driver = rows.names_like(states.MODULE_LOADING)
     pick = pick[driver[rows.name[pick]] == loading]
     return intervals.union(rows.start_ns[pick], rows.end_ns(pick))
 

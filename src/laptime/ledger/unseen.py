@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,7 @@ from laptime.ledger.device_work import launch_calls
 from laptime.ledger.host import HostStates
 from laptime.ledger.intervals import EMPTY, Span
 from laptime.ledger.work import Work
-from laptime.model.rows import API_CALLS, DEVICE_WORK, I64, Ints, Kind, Mask
+from laptime.model.rows import API_CALLS, DEVICE_WORK, I64, Ints, Kind
 
 FAR = np.iinfo(np.int64).max // 4
 
@@ -55,13 +54,10 @@ def unseen_calls(host: HostStates) -> Unseen:
     rows = host.rows
     calls = rows.of_kind(*API_CALLS)
     if len(calls):
-
-        def named(pattern: re.Pattern[str]) -> Mask:
-            return rows.names_matching(lambda n: bool(pattern.search(n)))
-
-        work = named(states.KERNEL_LAUNCH) | named(states.GRAPH_LAUNCH) | named(states.COPY_LAUNCH)
-        if len(rows.of_kind(Kind.MEMSET)) == 0:
-            work |= named(states.SET_LAUNCH)
+        like = rows.names_like
+        work = like(states.KERNEL_LAUNCH) | like(states.GRAPH_LAUNCH) | like(states.COPY_LAUNCH)
+        if not rows.mask_of(Kind.MEMSET).any():
+            work |= like(states.SET_LAUNCH)
         calls = calls[work[rows.name[calls]]]
         seen = launch_calls(rows, rows.of_kind(*DEVICE_WORK))
         calls = calls[~np.isin(calls, seen[seen >= 0])]

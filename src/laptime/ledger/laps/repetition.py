@@ -64,7 +64,7 @@ def repeated(work: Work, host: HostStates) -> Repetition | None:
 def _anchors(work: Work, host: HostStates, order: Ints) -> Mask:
     """Activities that mark an iteration: by graph launch, host copy, or after a blocking call."""
     rows = host.rows
-    graph = rows.names_matching(lambda n: bool(states.GRAPH_LAUNCH.search(n)))
+    graph = rows.names_like(states.GRAPH_LAUNCH)
     copy = rows.names_matching(
         lambda n: any(t in n for t in ("HtoD", "DtoH", "HostToDevice", "DeviceToHost"))
     )
@@ -72,7 +72,7 @@ def _anchors(work: Work, host: HostStates, order: Ints) -> Mask:
     out: Mask = (rows.kind[work.row[order]] == Kind.MEMCPY) & copy[rows.name[work.row[order]]]
     known = calls >= 0
     out[known] |= graph[rows.name[calls[known]]]
-    blocking = rows.names_matching(lambda n: bool(states.BLOCKING.search(n)))
+    blocking = rows.names_like(states.BLOCKING)
     api = rows.of_kind(*API_CALLS)
     left = np.sort(rows.end_ns(api[blocking[rows.name[api]]]))
     at = np.searchsorted(work.called_ns[order], left)

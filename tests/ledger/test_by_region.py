@@ -1,0 +1,84 @@
+"""The innermost region at each instant: the fast way against a look at every instant."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from laptime.ledger.by_region import _innermost, _innermost_of_crossing
+from laptime.model.rows import Rows
+
+
+def rows_of(spans: list[tuple[int, int]]) -> Rows:
+    start = np.array([s for s, _ in spans], dtype=np.int64)
+    dur = np.array([d for _, d in spans], dtype=np.int64)
+    names = [f"region {i}" for i in range(len(spans))]
+    zeros = np.zeros(len(spans), dtype=np.uint8)
+    return Rows(start, dur, np.arange(len(spans)), names, zeros, [""], zeros, zeros, zeros)
+
+
+def by_instant(spans: list[tuple[int, int]]) -> dict[int, int]:
+    """The region last in order of (start, -length, row) whose time, cut where the one around it
+    ends, holds the instant."""
+    order = sorted(range(len(spans)), key=lambda i: (spans[i][0], -spans[i][1], i))
+    cut: dict[int, int] = {}
+    out: dict[int, int] = {}
+    for i in order:
+        start, end = spans[i][0], spans[i][0] + spans[i][1]
+        around = [j for j in cut if spans[j][0] <= start < cut[j]]
+        cut[i] = min([end] + [cut[j] for j in around])
+        for instant in range(start, cut[i]):
+            out[instant] = i
+    return out
+
+
+def read(rows: Rows) -> dict[int, int]:
+    (start, end), name = _innermost(rows, np.arange(len(rows)))
+    assert (end > start).all()
+    assert (start[1:] >= end[:-1]).all()
+    return {
+        t: n
+        for a, b, n in zip(start.tolist(), end.tolist(), name.tolist(), strict=True)
+        for t in range(a, b)
+    }
+
+
+spans = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 20)), min_size=1, max_size=12)
+
+
+@given(spans)
+def test_any_regions(made: list[tuple[int, int]]) -> None:
+    assert read(rows_of(made)) == by_instant(made)
+
+
+@given(st.integers(0, 1 << 30), st.integers(2, 60))
+def test_nested_regions_are_read_the_same_both_ways(seed: int, count: int) -> None:
+    rng = np.random.default_rng(seed)
+    made = [(0, 400)]
+    while len(made) < count:
+        start, dur = made[int(rng.integers(len(made)))]
+        low, high = sorted(rng.integers(start, start + dur + 1, 2).tolist())
+        crosses = any(
+            s < high
+            and low < s + d
+            and not ((s <= low and high <= s + d) or (low <= s and s + d <= high))
+            for s, d in made
+        )
+        if high > low and not crosses:
+            made.append((low, high - low))
+        elif rng.random() < 0.2:
+            made.append(made[-1])
+    rows = rows_of(made)
+    order = np.lexsort((np.arange(len(rows)), -rows.dur_ns, rows.start_ns))
+    slow = _innermost_of_crossing(
+        rows.start_ns[order], (rows.start_ns + rows.dur_ns)[order], rows.name[order]
+    )
+    fast = _innermost(rows, np.arange(len(rows)))
+    assert [x.tolist() for x in (*fast[0], fast[1])] == [x.tolist() for x in (*slow[0], slow[1])]
+
+
+@pytest.mark.parametrize("same", [2, 3])
+def test_equal_regions_nest_in_the_order_of_rows(same: int) -> None:
+    assert set(read(rows_of([(5, 10)] * same)).values()) == {same - 1}
