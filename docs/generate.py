@@ -44,14 +44,15 @@ def generated(text: str) -> str:
 
 
 def _accounts(accounts: Sequence[Account]) -> str:
-    depth: dict[str | None, int] = {None: -1}
     rows = []
     for account in accounts:
-        depth[account.id] = depth[account.parent] + 1
+        parent = f"`{account.parent}`" if account.parent else ""
         holds = ", ".join(f"`{i}`" for i in MERGES.get(account.id, ()))
-        name = "&emsp;" * depth[account.id] + f"`{account.id}`"
-        rows.append([name, account.title, cell(account.meaning), holds])
-    return table(["account", "title", "definition", "may also hold"], rows)
+        rows.append([f"`{account.id}`", parent, account.title, cell(account.meaning), holds])
+    grouped = any(account.parent for account in accounts)
+    head = ["account", "part of", "title", "definition", "may also hold"]
+    kept = [i for i in range(len(head)) if grouped or i != 1]
+    return table([head[i] for i in kept], [[row[i] for i in kept] for row in rows])
 
 
 def _causes() -> str:
