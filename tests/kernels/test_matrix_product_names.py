@@ -52,7 +52,14 @@ CASES = [
         "cuBLAS", "gemm", "fp32", False,
     ),
     Case("void magma_sgemmEx_kernel<float, float, float, true, false, 6, 4, 6, 3, 4>(int, int)",
-         "MAGMA", "gemm"),
+         "cuBLAS", "gemm", "fp32"),
+    Case("void magma_lds128_sgemm_kernel<float, false, true>(int)", "cuBLAS", "gemm", "fp32"),
+    Case("magmablas_dgemm_batched_kernel(int)", "MAGMA", "gemm"),
+    Case("std::enable_if<!(false), void>::type internal::gemvx::kernel<int, int, float, float, float, "
+         "float, false, cublasGemvParamsEx<int> >(int)", "cuBLAS", "gemv", "fp32"),
+    Case("void ger_kernel<float, cublasGerParams<float> >(cublasGerParams<float>)", "cuBLAS",
+         "unknown"),
+    Case("void splitk_reduce_kernel<16, 64>(float*)", "unknown", "reduce"),
     # TF32.
     Case(
         "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_256x64_16x4_tn_align1>"
@@ -201,13 +208,13 @@ CASES = [
         "TensorRT-LLM", "gemm", None, True, "128x16x256", "sm100",
     ),
     Case("void marlin::Marlin<__nv_bfloat16, 1125899906909960l, 256, 1, 8, 8, 4>(int4 const*)",
-         "GPTQ/AWQ", "gemm", "bf16"),
-    Case("void marlin_moe_wna16::Marlin<1125899906909960l, 256>(int4 const*)", "GPTQ/AWQ", "gemm"),
-    Case("void gptq_marlin_repack_kernel<256, 4, false>(unsigned int const*)", "GPTQ/AWQ",
+         "Marlin", "gemm", "bf16"),
+    Case("void marlin_moe_wna16::Marlin<1125899906909960l, 256>(int4 const*)", "Marlin", "gemm"),
+    Case("void gptq_marlin_repack_kernel<256, 4, false>(unsigned int const*)", "Marlin",
          "transpose"),
     Case("kgemm_4bit_inference_naive<__nv_bfloat16, 128, 16>(int, int)", "bitsandbytes", "gemv",
          "bf16"),
-    Case("fused_moe_kernel", "vLLM", "gemm"),
+    Case("fused_moe_kernel", "Triton", "gemm"),
 ]  # fmt: skip
 
 

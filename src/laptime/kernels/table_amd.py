@@ -13,6 +13,7 @@ from laptime.kernels.read_blas import ck_tile, composable, igemm, tensile
 from laptime.kernels.reading import (
     Reading,
     any_word,
+    either_way,
     first_floating,
     first_type,
     first_word,
@@ -127,7 +128,7 @@ PATH = (
 
 BASE = (
     # AITER's Triton kernels.
-    Rule(r"_(?:batched_)?gemm_(?:a\d+_?w\d+|afp4_?wfp4)\w*", "AITER", "gemm"),
+    Rule(r"_(?:batched_)?gemm_a(?:fp|mxfp)?\d+_?w(?:fp|mxfp)?\d+\w*", "AITER", "gemm"),
     Rule(r"_fused_rms_\w*quant\w*", "AITER", "norm"),
     Rule(r"_dynamic_(?:mxfp4|per_t\w+)_quant\w*", "AITER", "quantize"),
     Rule(r"(?:Custom_)?Cijk_A[a-z]+_B[a-z]+_\w+", "Tensile", "gemm", tensile),
@@ -149,8 +150,13 @@ BASE = (
         "norm",
     ),
     Rule(r"MIOpenBatchNorm(?:Activ\w*)?Bwd\w*|MIOpen\w*Norm\w*Bwd\w*", "MIOpen", "norm_backward"),
-    Rule(r"mlo[pP]ooling\w*|MIOpenPooling\w*|mloPoolingG\w*", "MIOpen", "pooling"),
-    Rule(r"MIOpenSoftmax\w*|[sS]oftmaxForward\b|SoftmaxBackward\b", "MIOpen", "softmax"),
+    Rule(r"mlo[pP]ooling\w*|MIOpenPooling\w*", "MIOpen", "pooling", either_way("pooling")),
+    Rule(
+        r"MIOpenSoftmax\w*|[sS]oftmaxForward\b|SoftmaxBackward\b",
+        "MIOpen",
+        "softmax",
+        either_way("softmax"),
+    ),
     Rule(r"MIOpenNeuron\w*|MIOpenActive\w*", "MIOpen", "activation"),
     Rule(r"MIOpenDropout\w*", "MIOpen", "dropout"),
     Rule(r"SubTensorOpWithScalar\w*", "MIOpen", "fill"),

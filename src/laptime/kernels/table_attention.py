@@ -187,16 +187,16 @@ BASE = (
         "attention",
         direction,
     ),
-    # Triton attention of vLLM, SGLang, xFormers and the tutorials.
+    # Triton attention that vLLM, SGLang, AITER, xFormers and the tutorials share.
     Rule(
         r"kernel_unified_attention_[23]d|reduce_segments|kernel_paged_attention_2d",
-        "vLLM",
+        "Triton",
         "attention",
     ),
     Rule(
         r"_fwd_grouped_kernel_stage1|_fwd_kernel_stage[12]|_decode_grouped_att_m_fwd_kernel|"
         r"_decode_att_m_fwd_kernel|_fwd_kernel_flash_decode\w*",
-        "SGLang",
+        "Triton",
         "attention",
     ),
     Rule(

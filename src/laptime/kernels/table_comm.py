@@ -1,9 +1,10 @@
 """Kernels that communicate with other devices.
 
-NCCL up to 2.18 names its kernels `ncclKernel_AllReduce_RING_LL_Sum_float`, later
-`ncclDevKernel_AllReduce_Sum_bf16_RING_LL`; RCCL uses the same names and, for most collectives,
-one `ncclDevKernel_Generic` whose kind is not in the name. The data type is that of the reduction;
-NCCL writes int8_t for anything it only moves, so that one is not read.
+NCCL up to 2.7 names its kernels `ncclAllReduceRingLLKernel_sum_f32`, up to 2.18
+`ncclKernel_AllReduce_RING_LL_Sum_float`, later `ncclDevKernel_AllReduce_Sum_bf16_RING_LL`; RCCL
+uses the same names and, for most collectives, one `ncclDevKernel_Generic` whose kind is not in the
+name. The data type is that of the reduction; NCCL writes int8_t for anything it only moves, so
+that one is not read.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from __future__ import annotations
 import re
 
 from laptime.kernels.demangle import Parts
+from laptime.kernels.names import UNKNOWN
 from laptime.kernels.reading import Reading, first_floating
 from laptime.kernels.rules import Rule
 
 _NCCL = re.compile(
-    r"nccl(?:Symk?)?(?:Dev)?Kernel\w*?_(?P<what>AllReduce|AllGather|ReduceScatter|AllToAllPivot|"
+    r"nccl(?:(?:Symk?)?(?:Dev)?Kernel\w*?_)?(?P<what>AllReduce|AllGather|ReduceScatter|AllToAllPivot|"
     r"AllToAllV?|AlltoAll|Broadcast|Reduce|SendRecv)(?P<rest>\w*)"
 )
 _WHAT = {
@@ -36,7 +38,9 @@ _DTYPES = (
     ("float", "fp32"),
     ("f32", "fp32"),
 )
-_REDUCTION = re.compile(r"_(?:Sum|Prod|Min|Max|MinMax|PreMulSum|SumPostDiv)_(?!int8_t|i8|u8)")
+_REDUCTION = re.compile(
+    r"_(?:[sS]um|[pP]rod|[mM]in|[mM]ax|MinMax|PreMulSum|SumPostDiv)_(?!int8_t|i8|u8)"
+)
 
 
 def nccl(parts: Parts) -> Reading:
@@ -101,11 +105,18 @@ PATH = (
     ),
     Rule(r"aiter::(?:\w+::)*(?:\w*reduce_?scatter\w*)", "AITER", "reduce_scatter", first_floating),
     Rule(r"aiter::(?:\w+::)*(?:\w*all_?gather\w*)", "AITER", "all_gather", first_floating),
+    # Custom all-reduce of the serving engines: the namespace tells whose.
+    Rule(r"vllm::(?:\w+::)*cross_device_reduce\w*", "vLLM", "all_reduce", first_floating),
     Rule(
-        r"(?:vllm|sglang|sgl_kernel|sgl)::(?:\w+::)*cross_device_reduce_[12]stage\w*",
-        "vLLM",
+        r"(?:sglang|sgl_kernel|sgl_hip|sgl)::(?:\w+::)*cross_device_reduce\w*",
+        "SGLang",
         "all_reduce",
         first_floating,
+    ),
+    Rule(
+        r"c10d::(?:\w+::)*(?:barrier|put_signal|wait_signal|stream_write_value\w*|signal_all)_kernel",
+        "symmetric memory",
+        "barrier",
     ),
     Rule(r"transformer_engine::(?:\w+::)*userbuffers\w*", "Transformer Engine", "collective"),
 )
@@ -114,7 +125,13 @@ BASE = (
     Rule(r"msccl(?:Kernel|::)\w*", "RCCL", "collective"),
     Rule(r"rccl\w*", "RCCL", "collective", nccl),
     Rule(r"ncclDevKernel(?:Debug)?_Generic_\d", "RCCL", "collective"),
-    Rule(r"nccl(?:Symk?)?(?:Dev)?Kernel", "NCCL", "collective", nccl),
+    Rule(
+        r"nccl(?:Symk?)?(?:Dev)?Kernel|"
+        r"nccl(?:All(?:Reduce|Gather|ToAll)|ReduceScatter|Broadcast|Reduce|SendRecv)\w*Kernel",
+        "NCCL",
+        "collective",
+        nccl,
+    ),
     # One-sided library calls on a stream.
     Rule(r"nvshmem\w*?(?:barrier|sync|quiet|fence)", "NVSHMEM", "barrier"),
     Rule(r"nvshmem\w*?(?:alltoall|all_to_all)", "NVSHMEM", "all_to_all"),
@@ -125,6 +142,14 @@ BASE = (
     Rule(r"nvshmem\w*?reduce", "NVSHMEM", "all_reduce"),
     Rule(r"nvshmem\w*?(?:put|get|signal|wait|_p\b|_g\b)", "NVSHMEM", "send_recv"),
     Rule(r"nvshmem\w*", "NVSHMEM", "collective"),
+    # Its kernels behind those calls have no prefix.
+    Rule(r"(?:barrier|sync|quiet|fence)\w*_on_stream_kernel\w*", "NVSHMEM", "barrier"),
+    Rule(r"alltoall\w*_on_stream_kernel\w*", "NVSHMEM", "all_to_all"),
+    Rule(r"reduce_?scatter\w*_on_stream_kernel\w*", "NVSHMEM", "reduce_scatter"),
+    Rule(r"(?:rdxn|(?:all)?reduce)\w*_on_stream_kernel\w*", "NVSHMEM", "all_reduce"),
+    Rule(r"(?:f?collect|allgather)\w*_on_stream_kernel\w*", "NVSHMEM", "all_gather"),
+    Rule(r"broadcast\w*_on_stream_kernel\w*", "NVSHMEM", "broadcast"),
+    Rule(r"i?(?:put|get|signal|wait|[pg]_)\w*_on_stream_kernel\w*", "NVSHMEM", "send_recv"),
     Rule(
         r"all_to_all_vdev\w*|allToAllV(?:_2d)?|exchangeSplitAndOffset\w*",
         "symmetric memory",
@@ -147,7 +172,7 @@ BASE = (
     ),
     Rule(
         r"(?:barrier|put_signal|wait_signal|stream_write_value\w*|signal_all)_kernel",
-        "symmetric memory",
+        UNKNOWN,
         "barrier",
     ),
     Rule(
@@ -155,18 +180,21 @@ BASE = (
         "symmetric memory",
         "all_reduce",
     ),
-    # Custom all-reduce of the serving engines.
-    Rule(r"cross_device_reduce_[12]stage\w*", "vLLM", "all_reduce", first_floating),
-    Rule(r"allreduce_prototype\w*|quickreduce\w*", "vLLM", "all_reduce"),
+    # Without its namespace nothing tells which engine's copy it is.
+    Rule(r"cross_device_reduce\w*", UNKNOWN, "all_reduce", first_floating),
+    Rule(r"allreduce_prototype\w*|quickreduce\w*", UNKNOWN, "all_reduce"),
+    # Userbuffers: `rw`, `rr` (write, read remotely), `mc` (multicast) are ways of moving; a whole
+    # all-reduce unless `_rs` or `_ag`, its two halves, follows.
     Rule(
-        r"userbuffers_fp16_sum\w*|userbuffers_\w*(?:rsag|all_?reduce)\w*",
+        r"userbuffers_\w*(?:_rs(?![a-z])|reduce_?scatter)\w*",
         "Transformer Engine",
-        "all_reduce",
+        "reduce_scatter",
     ),
-    Rule(r"userbuffers_\w*(?:_rs|reducescatter)\w*", "Transformer Engine", "reduce_scatter"),
-    Rule(r"userbuffers_\w*(?:_ag|allgather)\w*", "Transformer Engine", "all_gather"),
+    Rule(r"userbuffers_\w*(?:_ag(?![a-z])|allgather)\w*", "Transformer Engine", "all_gather"),
+    Rule(r"userbuffers_\w*(?:_sum_|rsag|all_?reduce)\w*", "Transformer Engine", "all_reduce"),
     Rule(r"kuserbuffers_\w*(?:send|recv|push|pull)\w*", "Transformer Engine", "send_recv"),
-    Rule(r"Ep(?:Dispatch|Combine)\w*Kernel\w*", "unknown", "all_to_all"),
+    Rule(r"k?userbuffers_\w*", "Transformer Engine", "collective"),
+    Rule(r"Ep(?:Dispatch|Combine)\w*Kernel\w*", UNKNOWN, "all_to_all"),
 )
 
 # The kind of communication in a name that no rule knows: the library stays unknown.
@@ -178,10 +206,14 @@ LOOSE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"nccl|rccl|nvshmem|rocshmem|mscclpp|multimem_", re.I), "collective"),
 )
 
+# Parameters of these types are handed to kernels that communicate only.
+_HANDED = re.compile(r"\bnccl(?:DevComm|DevKernelArgs|Work(?:Elem)?|Coll)\b")
+
 
 def loose(parts: Parts) -> str | None:
-    """The operation of a communicating kernel of no known library, by its function name."""
+    """The operation of a communicating kernel of no known library, by its function name or the
+    types of its parameters."""
     for pattern, operation in LOOSE:
         if pattern.search(parts.path):
             return operation
-    return None
+    return "collective" if "nccl" in parts.args and _HANDED.search(parts.args) else None

@@ -23,6 +23,7 @@ from laptime.kernels.read_blas import (
 )
 from laptime.kernels.reading import (
     Reading,
+    either_way,
     first_floating,
     first_type,
     first_word,
@@ -65,6 +66,23 @@ def with_cublas(parts: Parts) -> Reading:
     if "cublas" not in parts.name[:_ARGUMENT_CHARS]:
         return Reading(operation=UNKNOWN, library=UNKNOWN)
     return first_floating(parts)
+
+
+_MARKERS = (
+    (re.compile(r"\bcublas(?:Lt)?[A-Z]\w"), "cuBLAS"),
+    (re.compile(r"\bcudnn[A-Z]\w"), "cuDNN"),
+    (re.compile(r"\bcusparse[A-Z]\w"), "cuSPARSE"),
+    (re.compile(r"\bcusolver[A-Z]\w"), "cuSOLVER"),
+    (re.compile(r"\bcufft[A-Z]\w"), "cuFFT"),
+)
+
+
+def marked(parts: Parts) -> str:
+    """The library whose own types are among the arguments of a kernel that no rule knows."""
+    text = parts.name[:_ARGUMENT_CHARS]
+    if "cu" not in text:
+        return UNKNOWN
+    return next((library for marker, library in _MARKERS if marker.search(text)), UNKNOWN)
 
 
 _THRUST = (
@@ -124,6 +142,7 @@ PATH = (
     Rule(r"cutlass\w*::(?:\w+::)*device_kernel\b", "CUTLASS", "unknown", cutlass_device),
     Rule(r"cutlass::reduction::", "CUTLASS", "reduce", first_floating),
     Rule(r"cublasLt::(?:\w+::)*splitKreduce", "cuBLAS", "reduce"),
+    Rule(r"(?:internal::)?gemvx::\w+", "cuBLAS", "gemv", first_floating),
     Rule(r"(?:cublasLt::)?epilogue::impl::globalKernel", "cuBLAS", "elementwise", first_floating),
     # cuDNN, namespaced.
     Rule(r"cask_cudnn\w*::compute\w*Offsets", "cuDNN", "setup"),
@@ -170,9 +189,12 @@ PATH = (
         first_floating,
     ),
     Rule(
-        r"cudnn::(?:\w+::)*(?:pooling|max_?pool|avg_?pool)\w*", "cuDNN", "pooling", first_floating
+        r"cudnn::(?:\w+::)*(?:pooling|max_?pool|avg_?pool)\w*",
+        "cuDNN",
+        "pooling",
+        either_way("pooling"),
     ),
-    Rule(r"cudnn::(?:\w+::)*softmax\w*", "cuDNN", "softmax", first_floating),
+    Rule(r"cudnn::(?:\w+::)*softmax\w*", "cuDNN", "softmax", either_way("softmax")),
     Rule(r"cudnn::(?:\w+::)*(?:activation_[fb]w)\w*", "cuDNN", "activation", first_floating),
     Rule(
         r"cudnn::(?:\w+::)*(?:scalePackedTensor|op_generic_tensor|op_tensor|add_tensor|scale_)\w*",
@@ -226,6 +248,7 @@ BASE = (
         with_cublas,
     ),
     Rule(r"splitKreduce_kernel|cublasSplitK\w*", "cuBLAS", "reduce"),
+    Rule(r"split_?[kK]_?reduc\w*", UNKNOWN, "reduce"),
     Rule(
         r"gemmSN_(?:NN|TN|NT|TT)_kernel|gemmk1_kernel|gemm_kernel2x2_core|gemm_kernel\dx\d\w*",
         "cuBLAS",
@@ -243,7 +266,12 @@ BASE = (
     Rule(r"trsm_\w+|trsv_\w+|batch_trsm\w*", "cuBLAS", "solver"),
     # cuDNN without a namespace (version 7 and before).
     Rule(r"cudnn_generated_", "cuDNN", "unknown", cudnn_fusion),
-    Rule(r"implicit_convolve_\w*gemm|explicit_convolve_\w*gemm", "cuDNN", "conv", simt_floating),
+    Rule(
+        r"(?:im|ex)plicit_convolve_\w*gemm|precomputed_convolve_\w*gemm",
+        "cuDNN",
+        "conv",
+        simt_floating,
+    ),
     Rule(
         r"convolve_common_engine\w*|im2col4d_kernel|conv2d_(?:grouped_direct|c1_k1)\w*|"
         r"generateWinogradTilesKernel|winograd3x3Kernel|cudnn_winograd\w*",
@@ -275,8 +303,8 @@ BASE = (
     ),
     Rule(r"bn_fw_\w+|batchnorm_fwtr\w*|batchnorm_fwinfer\w*", "cuDNN", "norm", first_floating),
     Rule(r"bn_bw_\w+|batchnorm_bwtr\w*", "cuDNN", "norm_backward", first_floating),
-    Rule(r"pooling_(?:fw|bw)_\w+", "cuDNN", "pooling", first_floating),
-    Rule(r"softmax_(?:fw|bw)_kernel\w*", "cuDNN", "softmax", first_floating),
+    Rule(r"pooling_(?:fw|bw)_\w+", "cuDNN", "pooling", either_way("pooling")),
+    Rule(r"softmax_(?:fw|bw)_kernel\w*", "cuDNN", "softmax", either_way("softmax")),
     Rule(r"activation_(?:fw|bw)_\w+", "cuDNN", "activation", first_floating),
     Rule(
         r"op_generic_tensor_kernel|op_tensor\w*|scalePackedTensor_kernel|OpTensorKernel\w*|"
@@ -293,7 +321,14 @@ BASE = (
         first_floating,
     ),
     # The other libraries.
-    Rule(r"magma_[sdczh]gemm\w*", "MAGMA", "gemm"),
+    # cuBLAS took these from MAGMA, whose own products are named magmablas_ or <type>gemm_template.
+    Rule(
+        r"magma_(?:lds128_)?[sdczh]gemm(?:Ex)?_kernel\w*",
+        "cuBLAS",
+        "gemm",
+        first_floating,
+    ),
+    Rule(r"magma(?:blas)?_[sdczh]gemm\w*", "MAGMA", "gemm"),
     Rule(
         r"magma\w*|[sdcz](?:getrf|potrf|getf2|trsm|trtri|laswp|geqr)\w*_(?:kernel|batched)\w*",
         "MAGMA",

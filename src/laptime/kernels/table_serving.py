@@ -1,7 +1,8 @@
 """Kernels of the serving engines: vLLM, SGLang, FlashInfer, TensorRT-LLM, quantised products.
 
-The engines copy each other's kernels. A namespace in the name decides the library; a bare name
-goes to the engine that published it first, which is what the label means.
+The engines copy each other's kernels. A namespace in the name decides the library. A bare name goes
+to an engine only where no other carries it; else a Triton kernel is Triton's (its C++ namesakes
+are nobody's, see `laptime.kernels.decoding`) and a C++ kernel's library is unknown.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ from __future__ import annotations
 import re
 
 from laptime.kernels.demangle import Parts
+from laptime.kernels.names import UNKNOWN
 from laptime.kernels.reading import (
     Reading,
+    either_way,
     first_floating,
     first_word,
 )
@@ -56,6 +59,12 @@ def deep_gemm(parts: Parts) -> Reading:
     if "gemm" not in base and "bmk" not in base and "bhr" not in base:
         return Reading(operation="unknown")
     return Reading(words.get(word[1]) if word else None, None, True, arch[0] if arch else None)
+
+
+def deepseek(parts: Parts) -> Reading:
+    """The three kernels of DeepSeek's published inference code, which many copied."""
+    words = {"fp8_gemm_kernel": "gemm", "weight_dequant_kernel": "dequantize"}
+    return Reading(operation=words.get(parts.path.rsplit("::", 1)[-1], "quantize"))
 
 
 def cute_dsl(parts: Parts) -> Reading:
@@ -107,6 +116,7 @@ PATH = (
     *_engine(
         r"\w*(?:apply_repetition|sampl|speculative|verify_tree|build_tree|top_?p)\w*", "sampling"
     ),
+    *_engine(r"\w*(?:marlin_repack|permute_cols)\w*", "transpose"),
     *_engine(r"\w*(?:gemm|Gemm|GEMM|marlin|Marlin|gemv|skinny|mmq|mul_mat|wvSplitK)\w*", "gemm"),
     *_engine(r"\w*(?:topk|top_k)\w*", "topk"),
     *_engine(r"\w*(?:selective_scan|causal_conv1d)\w*", "ssm"),
@@ -175,17 +185,19 @@ PATH = (
     Rule(r"(?:tensorrt_llm|moe::dev)::", "TensorRT-LLM", "unknown"),
     Rule(r"deep_gemm::", "DeepGEMM", "gemm", deep_gemm),
     Rule(
-        r"(?:marlin|marlin_moe_wna16|marlin_\w+|machete|gptq_marlin)::(?:\w+::)*"
-        r"(?:gptq_marlin_repack|awq_marlin_repack|\w*repack|permute_cols|prepack)\w*",
-        "GPTQ/AWQ",
+        r"(?:marlin\w*|gptq_marlin)::(?:\w+::)*(?:\w*repack|permute_cols)\w*",
+        "Marlin",
         "transpose",
     ),
     Rule(
-        r"(?:marlin|marlin_moe_wna16|marlin_\w+|machete|gptq_marlin)::",
-        "GPTQ/AWQ",
+        r"(?:marlin\w*|gptq_marlin)::(?:\w+::)*\w*(?:Marlin|marlin|gemm)\w*",
+        "Marlin",
         "gemm",
         first_floating,
     ),
+    Rule(r"(?:marlin\w*|gptq_marlin)::", "Marlin", "unknown"),
+    Rule(r"machete::(?:\w+::)*\w*prepack\w*", "vLLM", "transpose"),
+    Rule(r"machete::", "vLLM", "gemm", first_floating),
     Rule(r"(?:gptq|awq|exllama\w*)::(?:\w+::)*\w*(?:gemm|matmul|q4)\w*", "GPTQ/AWQ", "gemm"),
     Rule(r"(?:gptq|awq)::(?:\w+::)*\w*(?:dequant|reconstruct)\w*", "GPTQ/AWQ", "dequantize"),
 )
@@ -194,13 +206,14 @@ BASE = (
     Rule(r"kernel_cutlass_\w*", "CUTLASS", "unknown", cute_dsl),
     Rule(
         r"sm(?:90|100|120)_(?:m_grouped_)?(?:fp8|bf16|tf32|fp4)_\w*(?:gemm|mqa_logits|bmk|bhr)\w*|"
-        r"fp8_gemm_kernel(?:_swapAB)?\b",
+        r"fp8_gemm_kernel_swapAB\b",
         "DeepGEMM",
         "gemm",
         deep_gemm,
     ),
+    Rule(r"(?:fp8_gemm|weight_dequant|act_quant)_kernel\b", "Triton", UNKNOWN, deepseek),
     Rule(
-        r"(?:transpose_fp32|transpose_and_pack_fp32\w*|pack_fp32_into_ue8m0)\b",
+        r"(?:transpose_and_pack_fp32\w*|pack_fp32_into_ue8m0)\b",
         "DeepGEMM",
         "transpose",
     ),
@@ -211,62 +224,65 @@ BASE = (
         trtllm_gemm,
     ),
     Rule(r"routingIndices\w+|routingMain\w*|routingCustom\w*", "TensorRT-LLM", "moe_routing"),
-    Rule(r"fused_a_gemm_kernel|router_gemm_kernel\w*|dsv3_\w*gemm\w*", "TensorRT-LLM", "gemm"),
+    Rule(r"fused_a_gemm_kernel|router_gemm_kernel\w*|dsv3_\w*gemm\w*", UNKNOWN, "gemm"),
     # Mixture of experts.
     Rule(
         r"fused_moe_kernel\w*|_?fused_moe_(?:kernel|lora)\w*|invoke_fused_moe\w*",
-        "vLLM",
+        "Triton",
         "gemm",
         first_word,
     ),
     Rule(
         r"(?:topkGatingSoftmax|topkGating|moeSoftmax|moeTopK|topk_softmax|topkGatingSigmoid)\w*|"
         r"moe_align_block_size\w*|shuffleRows\w*|moe_sum_kernel|"
-        r"compute_(?:problem_sizes|expert_offsets|arg_sorts)\w*|_?count_expert_\w+",
-        "vLLM",
+        r"compute_(?:problem_sizes|expert_offsets|arg_sorts)\w*|expandInputRows\w*|"
+        r"finalizeMoeRouting\w*|moe_sum_reduce\w*|moe_fused_gate\w*|count_and_sort_expert_tokens\w*",
+        UNKNOWN,
         "moe_routing",
     ),
     Rule(
-        r"count_and_sort_expert_tokens\w*|moe_sum_reduce\w*|moe_fused_gate\w*|"
-        r"_?ep_(?:scatter|gather)\w*|_fwd_kernel_ep_(?:scatter|gather)\w*|"
+        r"_?ep_(?:scatter|gather)\w*|_fwd_kernel_ep_(?:scatter|gather)\w*|_?count_expert_\w+|"
+        r"_moe_sum_reduce_\w+",
+        "Triton",
+        "moe_routing",
+    ),
+    Rule(
         r"(?:deepgemm_)?compute_(?:seg_indptr|src2dst|masked_m)\w*|"
         r"(?:pre|post)_reorder_\w*kernel",
         "SGLang",
         "moe_routing",
     ),
-    Rule(r"expandInputRows\w*|finalizeMoeRouting\w*", "TensorRT-LLM", "moe_routing"),
     Rule(
         r"_sort_chunks_by_\w*|_row_id_map_pass_\w*|_make_chunk_sort_map\w*|"
         r"_(?:un)?permute_kernel\w*",
-        "Transformer Engine",
+        "Triton",
         "moe_routing",
     ),
     # Normalisation, activation, rotary embedding, cache.
-    Rule(r"fused_add_rms_norm\w*|rms_norm_\w*quant\w*", "vLLM", "norm", first_floating),
     Rule(
-        r"(?:FusedAdd)?RMSNorm(?:Quant)?Kernel|GemmaRMSNorm\w*",
-        "FlashInfer",
+        r"fused_add_rms_norm\w*|rms_norm_\w*quant\w*|(?:FusedAdd|Gemma)?RMSNorm(?:Quant)?Kernel\w*|"
+        r"rms_?norm_kernel\w*|layer_?norm_kernel\b",
+        UNKNOWN,
         "norm",
         first_floating,
     ),
-    Rule(r"rms_?norm_kernel\w*|layer_?norm_kernel\b", "unknown", "norm", first_floating),
     Rule(
         r"(?:batched_)?rotary_embedding_kernel\w*|apply_rotary_\w*|mrope_kernel\w*",
-        "vLLM",
+        UNKNOWN,
         "rope",
         first_floating,
     ),
     Rule(r"BatchQKApplyRotary\w*", "FlashInfer", "rope", first_floating),
     Rule(
         r"act_and_mul_kernel\w*|silu_and_mul\w*|gelu_and_mul\w*",
-        "vLLM",
+        UNKNOWN,
         "activation",
         first_floating,
     ),
     Rule(
         r"reshape_and_cache\w*|copy_blocks_kernel\w*|concat_and_cache_\w+|gather_cache\w*|"
-        r"_?reshape_and_cache_kernel\w*",
-        "vLLM",
+        r"_reshape_and_cache_kernel\w*",
+        UNKNOWN,
         "kv_cache",
         first_floating,
     ),
@@ -285,43 +301,56 @@ BASE = (
     ),
     # Quantisation.
     Rule(
-        r"(?:_?per_token_(?:group_)?quant|dynamic_per_token_scaled|scaled_fp8_quant|scaled_int8_quant|"
-        r"segmented_max_reduction|dynamic_scaled_int8|static_scaled_int8|cvt_fp16_to_fp[48]|"
-        r"_?per_tensor_quant|per_token_quant|_?quantize_\w*fp8|_?quant_fp8|silu_mul_quant|"
-        r"_silu_and_mul_post_quant|_?act_quant|block_quant|sgl_per_token)\w*",
+        r"(?:_silu_and_mul_post_quant|sgl_per_token)\w*",
         "SGLang",
+        "quantize",
+        first_floating,
+    ),
+    Rule(
+        r"(?:_per_token_(?:group_)?quant|_per_tensor_quant|_quantize_\w*fp8|_quant_fp8|_act_quant)\w*",
+        "Triton",
+        "quantize",
+    ),
+    Rule(
+        r"(?:per_token_(?:group_)?quant|dynamic_per_token_scaled|scaled_fp8_quant|scaled_int8_quant|"
+        r"segmented_max_reduction|dynamic_scaled_int8|static_scaled_int8|cvt_fp16_to_fp[48]|"
+        r"per_tensor_quant|quantize_\w*fp8|quant_fp8|silu_mul_quant|act_quant|block_quant)\w*",
+        UNKNOWN,
         "quantize",
         first_floating,
     ),
     Rule(
         r"_?w8a8_(?:triton_)?block_\w*(?:matmul|fp8)\w*|_w8a8_block\w*|scaled_mm_kernel\w*|"
         r"_scaled_mm\w*|_?block_scaled_matmul\w*",
-        "vLLM",
+        "Triton",
         "gemm",
     ),
     Rule(
         r"(?:gemm_forward_4bit_cuda|gemm_half_q_half|gemm_half_q_half_gptq|awq_gemm_kernel|"
-        r"q4_matmul|VecQuant\dMatMul|Marlin(?:_24|MoE)?\b|fp8_marlin)\w*",
+        r"q4_matmul|VecQuant\dMatMul)\w*",
         "GPTQ/AWQ",
         "gemm",
     ),
+    Rule(r"Marlin(?:_24|MoE)?\b|fp8_marlin\w*", "Marlin", "gemm", first_floating),
     Rule(
         r"(?:dequantize_weights|awq_dequantize_kernel|reconstruct_\w*kernel|reconstruct_gptq)\w*",
         "GPTQ/AWQ",
         "dequantize",
     ),
     Rule(
-        r"(?:gptq_marlin_repack|awq_marlin_repack|shuffle_\w*kernel|permute_cols_kernel)\w*",
-        "GPTQ/AWQ",
+        r"(?:gptq|awq)_marlin\w*_repack\w*",
+        "Marlin",
         "transpose",
     ),
+    Rule(r"permute_cols_kernel\w*", UNKNOWN, "transpose"),
     Rule(r"(?:gemv_forward_cuda|gemv_kernel_g\d+|gemvr?_\w*4bit\w*)", "GPTQ/AWQ", "gemv"),
     # LoRA, sampling.
     Rule(
-        r"_?lora_(?:shrink|expand)_kernel\w*|_?s?gmv_(?:shrink|expand)\w*|_?bgmv_\w+",
+        r"_lora_(?:shrink|expand)_kernel\w*|_s?b?gmv_(?:shrink|expand)\w*",
         "vLLM",
         "gemm",
     ),
+    Rule(r"s?b?gmv_(?:shrink|expand)\w*", UNKNOWN, "gemm"),
     Rule(
         r"(?:TopKTopP|TopP|TopK|MinP)?SamplingFromProb\w*|(?:TopP|TopK)Renorm\w*|"
         r"(?:radix)?TopK(?:Renorm|Mask)\w*",
@@ -330,12 +359,13 @@ BASE = (
         first_floating,
     ),
     Rule(
-        r"apply_repetition_penalties\w*|rejection_\w*sampl\w*kernel|expand_kernel|"
-        r"sample_recovered_tokens_kernel|_gumbel_sample\w*|_temperature_kernel|"
-        r"eagle_prepare_\w+|build_tree_\w+|VerifyTreeGreedy\w*|verify_tree\w*",
+        r"rejection_\w*sampl\w*kernel|sample_recovered_tokens_kernel|_gumbel_sample\w*|"
+        r"_temperature_kernel|eagle_prepare_\w+",
         "vLLM",
         "sampling",
     ),
+    Rule(r"apply_repetition_penalties\w*", UNKNOWN, "sampling"),
+    Rule(r"build_tree_\w+|VerifyTreeGreedy\w*|verify_tree\w*", "SGLang", "sampling"),
     # Skinny products of vLLM on ROCm.
     Rule(r"wvSplitK\w*|LLGemm\w*|LLMM1\w*", "vLLM", "gemm", first_floating),
     # llama.cpp.
@@ -345,6 +375,6 @@ BASE = (
     Rule(r"dequantize_block_?\w*", "llama.cpp", "dequantize"),
     Rule(r"rope_(?:neox|norm|multi)\b", "llama.cpp", "rope"),
     Rule(r"rms_norm_f32\w*|norm_f32\w*", "llama.cpp", "norm"),
-    Rule(r"soft_max_f32\w*", "llama.cpp", "softmax"),
+    Rule(r"soft_max_(?:back_)?f32\w*", "llama.cpp", "softmax", either_way("softmax")),
     Rule(r"k_bin_bcast\w*", "llama.cpp", "elementwise"),
 )

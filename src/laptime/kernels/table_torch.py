@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from laptime.kernels.demangle import Parts
-from laptime.kernels.reading import Reading, first_floating, first_type
+from laptime.kernels.reading import Reading, either_way, first_floating, first_type
 from laptime.kernels.rules import Rule
 
 _FUNCTORS = re.compile(
@@ -81,7 +81,9 @@ def indexed(parts: Parts) -> Reading:
 
 def scatter_gather(parts: Parts) -> Reading:
     """`_scatter_gather_elementwise_kernel<..., _cuda_scatter_gather_internal_kernel<true, ...`:
-    the flag says whether it writes through the index."""
+    the flag says whether it writes through the index; `scatter_fill` always does."""
+    if "_scatter_fill_" in parts.args:
+        return Reading(operation="scatter")
     found = re.search(r"internal_kernel<(true|false|1|0)", parts.args)
     if found is None:
         return Reading(operation="unknown")
@@ -100,6 +102,10 @@ _FOREACH = (
 )
 
 
+# Namespaces of functors: a library may run its own through another's kernel.
+_FUNCTOR_OWNERS = (("transformer_engine::", "Transformer Engine"), ("at::native::", "ATen"))
+
+
 def foreach(parts: Parts) -> Reading:
     """`multi_tensor_apply_kernel<TensorListMetadata<4>, AdamFunctor<float>, ...>`."""
     text = parts.args[:400]
@@ -110,7 +116,8 @@ def foreach(parts: Parts) -> Reading:
     text = text if stop < 0 else text[:stop]
     operation = next((op for pattern, op in _FOREACH if pattern.search(text)), "unknown")
     dtype = first_type(Parts("", "", f"<{text}>")).dtype if operation != "copy" else None
-    return Reading(dtype=dtype, operation=operation)
+    library = next((owner for space, owner in _FUNCTOR_OWNERS if space in text), None)
+    return Reading(dtype=dtype, operation=operation, library=library)
 
 
 def norm_direction(parts: Parts) -> Reading:
@@ -142,7 +149,10 @@ PATH = (
     Rule(_AT + r"(?:lpnorm_\w+|multi_tensor_\w*norm\w*)", "ATen", "reduce", first_type),
     Rule(_AT + r"segment_reduce\w*|" + _AT + r"segmented_reduce\w*", "ATen", "reduce"),
     Rule(
-        _AT + r"\w*(?:[cC]unn_[sS]oft[mM]ax|[sS]oft_?[mM]ax)\w*", "ATen", "softmax", first_floating
+        _AT + r"\w*(?:[cC]unn_[sS]oft[mM]ax|[sS]oft_?[mM]ax)\w*",
+        "ATen",
+        "softmax",
+        either_way("softmax"),
     ),
     Rule(
         _AT + r"\w*(?:batch_norm|layer_norm|LayerNorm|group_norm|GroupNorm|rms_norm|RowwiseMoments|"
@@ -155,10 +165,10 @@ PATH = (
     Rule(
         _AT + r"\w*(?:max_?pool|avg_?pool|adaptive_?average_?pool|adaptive_?avg|adaptive_?max|"
         r"atomic_adaptive|adaptive_average|fractional_max_pool|adaptiveaveragepool|"
-        r"adaptivemaxpool|adaptiveaverage|atomicadaptive|AdaptiveAvg|max_unpool)\w*",
+        r"adaptivemax|adaptiveaverage|atomicadaptive|AdaptiveAvg|max_unpool)\w*",
         "ATen",
         "pooling",
-        first_floating,
+        either_way("pooling"),
     ),
     Rule(
         _AT + r"\w*(?:upsample|grid_sampler|affine_grid|reflection_pad|replication_pad)\w*",
@@ -284,7 +294,7 @@ BASE = (
         r"dense_softmax\w*)",
         "ATen",
         "softmax",
-        first_floating,
+        either_way("softmax"),
     ),
     Rule(r"cunn_\w*(?:NLL)\w*|nll_loss\w*", "ATen", "loss", first_floating),
     Rule(r"split_with_sizes_copy_out\w*", "ATen", "copy"),
@@ -309,7 +319,7 @@ BASE = (
         r"AvePool(?:Forward|Backward)",
         "ATen",
         "pooling",
-        first_floating,
+        either_way("pooling"),
     ),
     Rule(r"tensor_kernel_scan_\w+", "ATen", "scan", first_type),
     # Apex, and what was copied from it.
@@ -325,9 +335,11 @@ BASE = (
         r"scaled_softmax_warp_\w+|generic_scaled_masked_softmax\w*",
         "Apex",
         "softmax",
-        first_floating,
+        either_way("softmax"),
     ),
     Rule(r"welford_\w*kernel\w*|batchnorm_forward\w*", "Apex", "norm"),
+    Rule(r"batchnorm_backward\w*|reduce_bn\w*", "Apex", "norm_backward"),
+    Rule(r"lamb_cuda_kernel_part\d\w*", "DeepSpeed", "optimizer"),
     Rule(
         r"fused_rope_(?:forward|backward|thd_\w+|block_\w+|\w*kernel)\w*|fused_rope_kernel",
         "Apex",

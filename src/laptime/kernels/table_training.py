@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from laptime.kernels.demangle import Parts
-from laptime.kernels.reading import Reading, first_floating
+from laptime.kernels.names import UNKNOWN
+from laptime.kernels.reading import Reading, either_way, first_floating
 from laptime.kernels.rules import Rule
 from laptime.kernels.table_torch import foreach
 
@@ -48,7 +49,7 @@ PATH = (
     Rule(
         _TE + r"(?:multi_tensor_(?:adam|sgd)::\w+|\w*[aA]dam\w*)", "Transformer Engine", "optimizer"
     ),
-    Rule(_TE + r"\w*softmax\w*", "Transformer Engine", "softmax", first_floating),
+    Rule(_TE + r"\w*softmax\w*", "Transformer Engine", "softmax", either_way("softmax")),
     Rule(_TE + r"\w*(?:rope)\w*", "Transformer Engine", "rope", first_floating),
     Rule(_TE + r"\w*(?:swizzle|pad)\w*", "Transformer Engine", "transpose"),
     Rule(_TE + r"\w*(?:permut|topk_|moe_)\w*", "Transformer Engine", "moe_routing"),
@@ -160,5 +161,5 @@ BASE = (
         "Transformer Engine",
         "transpose",
     ),
-    Rule(r"FusedAdam\w*|fused_adam\w*|fused_lamb\w*", "DeepSpeed", "optimizer"),
+    Rule(r"FusedAdam\w*|fused_(?:adam|lamb)\w*", UNKNOWN, "optimizer"),
 )

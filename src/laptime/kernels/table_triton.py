@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from laptime.kernels.demangle import Parts
-from laptime.kernels.reading import Reading, first_word
+from laptime.kernels.reading import Reading, either_way, first_word
 from laptime.kernels.rules import Rule
 
 _NORM = re.compile(r"(?:native_)?(?:layer|group|batch|rms)_norm|rmsnorm|rms_norm|layernorm")
@@ -27,7 +27,9 @@ def reduction(parts: Parts) -> Reading:
         return Reading(operation="norm_backward")
     if _NORM.search(name):
         return Reading(operation="norm")
-    if re.search(r"_log_softmax|_softmax", name):
+    if "_softmax_backward" in name:
+        return Reading(operation="softmax_backward")
+    if "_softmax" in name:
         return Reading(operation="softmax")
     return Reading(operation="reduce")
 
@@ -109,6 +111,7 @@ BASE = (
         r"rms_norm_(?:fwd|tiled)_kernel\w*",
         "Triton",
         "norm",
+        either_way("norm"),
     ),
     Rule(
         r"(?:liger_)?cross_entropy_kernel|_?cross_entropy_(?:forward|backward|fwd|bwd)\w*|"
@@ -128,7 +131,12 @@ BASE = (
         "Triton",
         "activation",
     ),
-    Rule(r"_?softmax_kernel\w*", "Triton", "softmax"),
+    Rule(
+        r"_?softmax_(?:fwd_|bwd_|forward_|backward_)?kernel\w*",
+        "Triton",
+        "softmax",
+        either_way("softmax"),
+    ),
     # Linear attention (fla) and Mamba's Triton parts.
     Rule(
         r"(?:chunk|fused_recurrent|fused_chunk|parallel)_(?:gla|gated_delta_rule|delta_rule|kda|"

@@ -29,7 +29,7 @@ BASE = (
         "JAX/XLA",
         "index",
     ),
-    Rule(r"(?:triton_)?gemm_fusion\w*|__triton_gemm\w*", "JAX/XLA", "gemm", first_word),
+    Rule(r"(?:triton_)?gemm_fusion\w*|(?:__)?triton_gemm\w*", "JAX/XLA", "gemm", first_word),
     Rule(
         r"(?:__triton_)?(?:triton_)?softmax_?\w*fusion\w*|triton_softmax\w*", "JAX/XLA", "softmax"
     ),
@@ -45,4 +45,6 @@ BASE = (
 
 def asked(base: str) -> bool:
     """Whether a function name has the form of an XLA fusion."""
-    return "fusion" in base or base.startswith(("wrapped_", "__triton_", "triton_softmax"))
+    return "fusion" in base or base.startswith(
+        ("wrapped_", "__triton_", "triton_softmax", "triton_gemm")
+    )
