@@ -65,7 +65,9 @@ def _kernels(timeline: Timeline, names: Mapping[int, KernelName]) -> list[Kernel
     order = np.argsort(name, kind="stable")
     length = np.maximum(rows.dur_ns[kernels], 0)[order]
     distinct, first = np.unique(name[order], return_index=True)
-    sums = np.add.reduceat(length, first) if len(first) else np.zeros(0, dtype=np.int64)
+    if len(length) and int(length.max()) > np.iinfo(np.int64).max // len(length):
+        length = length.astype(object)  # absurd durations: their sums need more than 64 bits
+    sums = np.add.reduceat(length, first) if len(first) else length
     totals = [
         KernelTotal(names[i], int(count[i]), ns)
         for i, ns in zip(distinct.tolist(), sums.tolist(), strict=True)

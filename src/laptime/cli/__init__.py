@@ -120,4 +120,7 @@ def _drop_stdout() -> None:
 
 
 def _say(line: str) -> None:
-    print(f"laptime: {' '.join(line.split())}", file=sys.stderr)
+    from laptime.report.numbers import visible
+
+    # Paths and names in it are written by others: they must not act on the terminal.
+    print(f"laptime: {visible(' '.join(line.split()))}", file=sys.stderr)

@@ -66,10 +66,11 @@ def run(args: argparse.Namespace) -> int:
         _write_page(answer, args.html, 50 if args.top is None else args.top)
     _write_stdout(answer, args)
     if not any(len(d.windows) for v in answer.views for d in v.ledger.devices):
-        where = ", ".join(answer.run.sources)
+        where, health = ", ".join(answer.run.sources), answer.run.health
+        lost = f"; {health.lost} items were lost: {health.losses[0].reason}" if health.lost else ""
         raise CannotTell(
-            f"{where}: nothing to account for (no device work and no thread with laps); profile "
-            "with ProfilerActivity.CPU and .CUDA among the activities"
+            f"{where}: nothing to account for (no device work and no thread with laps){lost}; "
+            "profile with ProfilerActivity.CPU and .CUDA among the activities"
         )
     return 0
 
@@ -113,7 +114,10 @@ def _write_page(answer: Explanation, path: str, top: int) -> None:
         with open(path, "w", encoding="utf-8") as file:
             file.write(page)
     except OSError as error:
-        raise UsageError(f"--html {path}: cannot be written: {error.strerror or error}") from None
+        why = error.strerror or error
+        raise UsageError(
+            f"--html {path}: cannot be written: {why}; name a file that can be made"
+        ) from None
 
 
 def _whole(text: str) -> int:

@@ -16,6 +16,7 @@ from laptime.evidence.format import Match, Progress
 from laptime.model.errors import UnreadableInput
 from laptime.model.health import Health, Loss
 from laptime.model.rows import (
+    ABSENT_DUR,
     API_CALLS,
     DEVICE_WORK,
     HOST_KINDS,
@@ -29,6 +30,9 @@ from laptime.model.run import Part, Timeline
 
 if TYPE_CHECKING:
     from laptime.evidence.source import Source
+
+MOST_DUR_NS = 1 << 53
+"""104 days: what no row of a profiler lasts, and the most that JSON's readers hold exactly."""
 
 EPOCH_AFTER_NS = 10**18
 """Time stamps beyond this (2001 in epoch nanoseconds) can only be epoch time."""
@@ -95,11 +99,34 @@ class KinetoTrace:
         health.losses += [Loss(r, n, source.name, at) for at, r, n in scan.losses]
         health.losses += list(source.losses)
         head = _head(scan.head, health, source.name)
-        if scan.items == 0 and not head and not scan.losses and not source.losses:
-            raise UnreadableInput(
-                f"{source.name}: holds no trace events; give the file that torch.profiler exported"
-            )
+        if len(scan.start_ns) == 0:
+            _refuse_without_rows(scan, head, source)
+        absurd = scan.dur_ns > MOST_DUR_NS
+        if absurd.any():
+            scan.dur_ns[absurd] = ABSENT_DUR
+            reason = "duration of more than 104 days"
+            health.losses.append(Loss(reason, int(absurd.sum()), source.name))
         return Part(source.name, self.id, _timelines(scan, head, source, health), health)
+
+
+def _refuse_without_rows(scan: _native.ScanResult, head: Mapping[str, Any], source: Source) -> None:
+    """Raise where there are no rows because of damage, or because this is no trace at all.
+
+    An undamaged trace without rows (metadata only, say) is read: it is just empty.
+    """
+    lost = [(x.offset or 0, x.reason) for x in source.losses] or [
+        (offset, reason) for offset, reason, _ in scan.losses
+    ]
+    if lost:
+        offset, reason = min(lost)
+        raise UnreadableInput(
+            f"{source.name}: holds no whole trace event ({reason}, at byte {offset} of its text); "
+            "copy or record it again"
+        )
+    if scan.items == 0 and not any(k in head for k in (*FACTS, "deviceProperties")):
+        raise UnreadableInput(
+            f"{source.name}: holds no trace events; give the file that torch.profiler exported"
+        )
 
 
 def _head(entries: Iterable[tuple[str, bytes, int]], health: Health, name: str) -> dict[str, Any]:

@@ -176,7 +176,9 @@ def _entries(folder: Path) -> list[Path]:
         return [e for e in folder.iterdir() if not e.name.startswith(".")]
     except OSError as error:
         why = error.strerror or str(error)
-        raise UnreadableInput(f"{folder}: cannot be listed: {why}") from None
+        raise UnreadableInput(
+            f"{folder}: cannot be listed: {why}; make it readable (chmod +rx)"
+        ) from None
 
 
 def _read_all(

@@ -102,7 +102,7 @@ class LocalFile:
         except OSError as error:
             raise _open_error(self.name, error) from None
         except ValueError:
-            raise UsageError(f"{self.name!r}: not a path") from None
+            raise UsageError(f"{self.name!r}: not a path; name a file") from None
         if stat.S_ISDIR(found.st_mode):
             raise UsageError(f"{self.name}: a folder, not a file; name a file in it")
         if not stat.S_ISREG(found.st_mode):
@@ -144,13 +144,18 @@ class RemoteFile:
             self._fs, self._path = fsspec.core.url_to_fs(url)
             info: dict[str, Any] = self._fs.info(self._path)
         except ImportError as error:
-            raise UsageError(f"{url}: {_one_line(error)}") from None
+            raise UsageError(
+                f"{url}: {_one_line(error)}; install what is missing, or download the file"
+            ) from None
         except FileNotFoundError:
             raise UsageError(f"{url}: no such file; check the address") from None
         except PermissionError:
             raise UnreadableInput(f"{url}: not permitted; check the credentials") from None
         except Exception as error:
-            raise UnreadableInput(f"{url}: cannot be opened: {_one_line(error)}") from None
+            why = _one_line(error)
+            raise UnreadableInput(
+                f"{url}: cannot be opened: {why}; check the address, or download the file"
+            ) from None
         if info.get("type") == "directory":
             raise UsageError(f"{url}: a folder, not a file; name a file in it")
         size = info.get("size")
@@ -200,7 +205,9 @@ class Stream:
             try:
                 got = self._file.read(n - len(self._head))
             except OSError as error:
-                raise UnreadableInput(f"{self.name}: {_one_line(error)}") from None
+                raise UnreadableInput(
+                    f"{self.name}: cannot be read: {_one_line(error)}; save it to a file first"
+                ) from None
             if not got:
                 break
             self._head += got
@@ -235,7 +242,7 @@ def head_of(stored: Stored, n: int) -> bytes:
     finally:
         reader.close()
     if reader.failure and not head:
-        raise UnreadableInput(f"{stored.name}: {reader.failure}")
+        raise UnreadableInput(f"{stored.name}: {reader.failure}; check the disk, or copy it again")
     return head
 
 
@@ -263,7 +270,8 @@ def _open_error(name: str, error: OSError) -> UsageError | UnreadableInput:
         return UsageError(f"{name}: no such file; {hint}")
     if isinstance(error, PermissionError):
         return UnreadableInput(f"{name}: permission denied; make it readable (chmod +r)")
-    return UnreadableInput(f"{name}: cannot be opened: {error.strerror or _one_line(error)}")
+    why = error.strerror or _one_line(error)
+    return UnreadableInput(f"{name}: cannot be opened: {why}; check the path")
 
 
 def _one_line(error: BaseException) -> str:
