@@ -10,7 +10,6 @@ import numpy as np
 from laptime.causes import wording
 from laptime.causes.case import Case, Clear, Finding, Need, Outcome
 from laptime.causes.limits import LAUNCH_GAP_NS, LAUNCH_SHARE
-from laptime.causes.named import named
 from laptime.causes.view import DeviceView, gpu_views
 from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
@@ -148,10 +147,9 @@ def _unshown_waits(view: DeviceView) -> Span:
     With blocking calls, the ledger has that time under ``host_sync`` and the rest is launch cost.
     """
     rows = view.case.timeline.rows
-    if named(rows, rows.of_kind(*API_CALLS), BLOCKING).any():
+    if len(rows.like(BLOCKING, *API_CALLS)):
         return intervals.EMPTY
-    operators = rows.of_kind(Kind.CPU_OP)
-    return view.rows_span(operators[named(rows, operators, SYNCHRONISING)])
+    return view.rows_span(rows.like(SYNCHRONISING, Kind.CPU_OP))
 
 
 def _gaps(view: DeviceView, short: Span) -> Span:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from laptime.causes.named import named
 from laptime.causes.view import DeviceView
 from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
@@ -19,9 +18,7 @@ WITH_WORKERS = "_MultiProcessingDataLoaderIter"
 
 def loader_rows(rows: Rows) -> Ints:
     """Rows of the loader's next (and of queue gets), as the ledger recognises them."""
-    host = rows.of_kind(Kind.ANNOTATION, Kind.CPU_OP, Kind.PYTHON)
-    found: Ints = host[named(rows, host, LOADER)]
-    return found
+    return rows.like(LOADER, Kind.ANNOTATION, Kind.CPU_OP, Kind.PYTHON)
 
 
 def has_workers(rows: Rows, loader: Ints) -> bool | None:

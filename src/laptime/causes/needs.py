@@ -26,8 +26,8 @@ def needs_met(timeline: Timeline, work: Mapping[str, Work], ledger: Ledger) -> f
     met: dict[Need, bool] = {
         Need.GPU_ROWS: any(len(w.row) > 0 for w in work.values()),
         Need.LAUNCH_CALLS: any(bool(w.launched.any()) for w in work.values()),
-        Need.HOST_ROWS: len(rows.of_kind(Kind.CPU_OP, Kind.ANNOTATION, Kind.PYTHON)) > 0,
-        Need.STACKS: len(rows.of_kind(Kind.PYTHON)) > 0,
+        Need.HOST_ROWS: bool(rows.mask_of(Kind.CPU_OP, Kind.ANNOTATION, Kind.PYTHON).any()),
+        Need.STACKS: bool(rows.mask_of(Kind.PYTHON).any()),
         Need.SHAPES: _has_shapes(timeline),
         Need.LOADER_SPANS: len(loader_rows(rows)) > 0,
         Need.THREE_LAPS: len(ledger.laps.steady) >= STEADY_LAPS.value,

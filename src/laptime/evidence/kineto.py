@@ -25,6 +25,7 @@ from laptime.model.rows import (
     Rows,
     SparseInts,
     SparseTexts,
+    slices,
 )
 from laptime.model.run import Part, Timeline
 
@@ -195,8 +196,7 @@ def _timelines(
     device_list = kineto_lanes.devices(
         head.get("deviceProperties"), lanes.ordinals, prefix, host, rank
     )
-    api = rows.of_kind(*API_CALLS)
-    api_names = [scan.names[i] for i in np.unique(rows.name[api]).tolist()]
+    api_names = [scan.names[i] for i in rows.names_used(*API_CALLS)]
     pid = _owner(rows, lanes.lanes)
     facts = {k: head[k] for k in FACTS if k in head}
     facts["device_properties"] = head.get("deviceProperties")
@@ -231,20 +231,23 @@ def _shift(scan: _native.ScanResult, kind: Ints) -> int:
     """The text's time that becomes zero: the first real row (metadata may use another clock)."""
     real = np.zeros(256, dtype=np.bool_)
     real[[int(k) for k in (*DEVICE_WORK, *HOST_KINDS)]] = True
-    chosen = real[kind]
-    if chosen.any():
-        return int(scan.start_ns[chosen].min())
+    earliest = []
+    for part in slices(len(kind)):
+        start = scan.start_ns[part][real[kind[part]]]
+        if len(start):
+            earliest.append(int(start.min()))
+    if earliest:
+        return min(earliest)
     return int(scan.start_ns.min()) if len(scan.start_ns) else 0
 
 
 def _owner(rows: Rows, lanes: list[Any] | Any) -> int | str | None:
     """The process that the rows belong to: the pid with most host rows."""
-    host = rows.of_kind(Kind.CPU_OP, *API_CALLS)
-    if len(host) == 0:
-        host = rows.of_kind(*HOST_KINDS)
-    if len(host) == 0:
+    counts = rows.count_by_lane(len(lanes), Kind.CPU_OP, *API_CALLS)
+    if not counts.any():
+        counts = rows.count_by_lane(len(lanes), *HOST_KINDS)
+    if not counts.any():
         return None
-    counts = np.bincount(rows.lane[host], minlength=len(lanes))
     by_pid: dict[Any, int] = {}
     for lane, count in zip(lanes, counts.tolist(), strict=True):
         by_pid[lane.pid] = by_pid.get(lane.pid, 0) + count

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from laptime.model.rows import DEVICE_WORK, Ints, Kind
+from laptime.model.rows import DEVICE_WORK, Ints, Kind, slices
 from laptime.model.run import Device, Lane
 
 Key = tuple[Any, Any, Any, Any]
@@ -56,9 +56,15 @@ def canonical(
     """
     on_device = np.zeros(256, dtype=np.bool_)
     on_device[[int(k) for k in DEVICE_KINDS]] = True
-    is_device = on_device[kind]
-    combined = lane.astype(np.int64) * 2 + is_device
-    used = np.flatnonzero(np.bincount(combined, minlength=2 * len(scanned)))
+
+    def codes(part: slice) -> Ints:
+        """Twice the scanned lane, one more for device rows."""
+        return lane[part].astype(np.int64) * 2 + on_device[kind[part]]
+
+    count = np.zeros(2 * len(scanned), dtype=np.int64)
+    for part in slices(len(lane)):
+        count += np.bincount(codes(part), minlength=len(count))
+    used = np.flatnonzero(count)
     lanes: list[Lane] = []
     known: dict[Lane, int] = {}
     lookup = np.full(2 * len(scanned) + 2, -1, dtype=np.int32)
@@ -84,7 +90,10 @@ def canonical(
             known[found] = len(lanes)
             lanes.append(found)
         lookup[code] = known[found]
-    return LaneMap(lanes, lookup[combined].astype(np.int32), sorted(ordinals))
+    folded = np.empty(len(lane), dtype=np.int32)
+    for part in slices(len(lane)):
+        folded[part] = lookup[codes(part)]
+    return LaneMap(lanes, folded, sorted(ordinals))
 
 
 def devices(

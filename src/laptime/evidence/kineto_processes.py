@@ -59,11 +59,10 @@ def _processes(timeline: Timeline) -> list[int | str]:
     """Pids that are processes, most rows first."""
     rows = timeline.rows
     for kinds in (API_CALLS, (Kind.CPU_OP,)):
-        pick = rows.of_kind(*kinds)
         counts: dict[int | str, int] = {}
         for lane, count in zip(
             timeline.lanes,
-            np.bincount(rows.lane[pick], minlength=len(timeline.lanes)).tolist(),
+            rows.count_by_lane(len(timeline.lanes), *kinds).tolist(),
             strict=True,
         ):
             if count and lane.pid is not None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from laptime.model.rows import Ints, Kind
+from laptime.model.rows import Ints, Kind, slices
 
 CATEGORIES: dict[str, Kind] = {
     "cpu_op": Kind.CPU_OP,
@@ -72,7 +72,9 @@ def kinds(
     by_category = np.array(
         [int(CATEGORIES.get(c, Kind.OTHER)) for c in categories] or [0], dtype=np.uint8
     )
-    kind: Ints = by_category[category] if len(category) else np.zeros(0, dtype=np.uint8)
+    kind: Ints = np.zeros(len(category), dtype=np.uint8)
+    for part in slices(len(category)):
+        kind[part] = by_category[category[part]]
     instant = phase != ord("X")
     if instant.any():
         memory = np.array([n == "[memory]" for n in names] or [False], dtype=np.bool_)

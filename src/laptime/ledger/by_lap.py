@@ -107,11 +107,8 @@ class _Names:
     ) -> None:
         self.rows, self.windows = rows, device.windows
         self.work = work.row if work is not None else np.zeros(0, dtype=np.int64)
-        mark = rows.names_matching(lambda n: n in marks)
-        host = rows.of_kind(*HOST_KINDS)
-        host = host[~mark[rows.name[host]]]
-        self.by_start = host[np.argsort(rows.start_ns[host], kind="stable")]
-        self.starts: I64 = rows.start_ns[self.by_start]
+        self.mark = rows.names_matching(lambda n: n in marks)
+        self.on_host = rows.mask_of(*HOST_KINDS)
 
     def device(self, slow: int, middle: int) -> list[Difference]:
         """Device work that the slow window has more of."""
@@ -122,10 +119,15 @@ class _Names:
 
     def host(self, slow: int, middle: int) -> list[Difference]:
         """Host rows that the slow window has more of."""
-        return self._more(
-            self.by_start[self._slice(self.starts, slow)],
-            self.by_start[self._slice(self.starts, middle)],
-        )
+        return self._more(self._host_rows(slow), self._host_rows(middle))
+
+    def _host_rows(self, window: int) -> Ints:
+        """Host rows other than marks that start inside a window."""
+        inside = self.rows.start_ns >= self.windows[window].start_ns
+        inside &= self.rows.start_ns < self.windows[window].end_ns
+        inside &= self.on_host
+        found = np.flatnonzero(inside)
+        return found[~self.mark[self.rows.name[found]]]
 
     def _slice(self, starts: I64, window: int) -> slice:
         """Where the rows that start inside a window stand among ascending starts."""

@@ -88,13 +88,11 @@ def region_table(
 
 def _regions(rows: Rows, mark: str | None) -> Ints:
     """Rows of the user's regions: annotations other than the laps' own marks, and modules."""
-    pick = rows.of_kind(Kind.ANNOTATION, Kind.PYTHON)
-    module = rows.names_like(MODULE)
     step = rows.names_like(STEP_MARK) | rows.names_matching(lambda n: n == mark)
-    python = rows.kind[pick] == Kind.PYTHON
-    keep = np.where(python, module[rows.name[pick]], ~step[rows.name[pick]])
-    pick = pick[keep & (rows.dur_ns[pick] > 0)]
-    return pick
+    own = rows.of_kind(Kind.ANNOTATION)
+    own = own[~step[rows.name[own]]]
+    pick: Ints = np.sort(np.concatenate((own, rows.like(MODULE, Kind.PYTHON))))
+    return pick[rows.dur_ns[pick] > 0]
 
 
 def _innermost(rows: Rows, regions: Ints) -> Labelled:

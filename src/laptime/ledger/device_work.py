@@ -20,7 +20,7 @@ COMM_REGION = re.compile(r"^(nccl|rccl|gloo|mpi|ucc):|record_param_comms|^c10d::
 
 def kernel_names(rows: Rows) -> dict[int, KernelName]:
     """Decoded names of every kernel row, by index into ``rows.names``."""
-    return {i: decode(rows.names[i]) for i in rows.names_used(rows.of_kind(Kind.KERNEL))}
+    return {i: decode(rows.names[i]) for i in rows.names_used(Kind.KERNEL)}
 
 
 def launch_calls(rows: Rows, activity: Ints) -> Ints:
@@ -119,9 +119,7 @@ def _classes(
 
 def _in_comm_region(rows: Rows, activity: Ints, calls: Ints, peer: Mask) -> Ints:
     """Peer copies whose call lies inside a collective's record on its thread."""
-    region_name = rows.names_like(COMM_REGION)
-    host = rows.of_kind(*HOST_KINDS)
-    region = host[region_name[rows.name[host]]]
+    region = rows.like(COMM_REGION, *HOST_KINDS)
     found = [np.zeros(0, dtype=np.int64)]
     for lane in np.unique(rows.lane[calls[peer]]).tolist():
         here = region[rows.lane[region] == lane]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -11,9 +12,19 @@ from laptime.ledger import intervals, states
 from laptime.ledger.device_work import launch_calls
 from laptime.ledger.intervals import EMPTY, Span
 from laptime.ledger.states import State
-from laptime.model.rows import API_CALLS, DEVICE_WORK, HOST_KINDS, I64, Ints, Kind, Mask, Rows
+from laptime.model.rows import (
+    API_CALLS,
+    DEVICE_WORK,
+    HOST_KINDS,
+    I64,
+    Ints,
+    Kind,
+    Mask,
+    Rows,
+    slices,
+)
 
-NEVER = np.iinfo(np.int64).max
+NEVER = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True)
@@ -54,7 +65,7 @@ class HostStates:
         tables = {}
         for kind in HOST_KINDS:
             table = np.zeros(len(rows.names) + 1, dtype=np.int8)
-            for i in rows.names_used(rows.of_kind(kind)):
+            for i in rows.names_used(kind):
                 name = rows.names[i]
                 table[i] = (
                     states.of_call(name) if kind in API_CALLS else states.of_region(name, kind)
@@ -82,29 +93,45 @@ class HostStates:
 
     def _read(self, lane: int) -> ThreadStates:
         rows = self.rows
-        mine = np.flatnonzero(self._on(lane, *HOST_KINDS))
-        kind, name = rows.kind[mine], rows.name[mine]
-        state = np.zeros(len(mine), dtype=np.int8)
-        for its, table in self._states.items():
-            here = kind == its
-            state[here] = table[name[here]]
-        start, end = rows.start_ns[mine], rows.end_ns(mine)
-        inside: dict[State, Span] = {}
-        for one in State:
-            pick = state == one
-            if one is not State.NONE and pick.any():
-                inside[one] = intervals.union(start[pick], end[pick])
+        spans: dict[State, list[Span]] = {}
+        blocking, launches = [EMPTY], [EMPTY]
+        first, last = NEVER, -NEVER
+        on_thread = self._on(lane, *HOST_KINDS)
+        for part in slices(len(rows)):  # most rows nest in others: little is left of each part
+            mine = np.flatnonzero(on_thread[part]) + part.start
+            if len(mine) == 0:
+                continue
+            state = self._state_of(mine)
+            start, end = rows.start_ns[mine], rows.end_ns(mine)
+            first, last = min(first, int(start.min())), max(last, int(end.max()))
+            for one in State:
+                pick = state == one
+                if one is not State.NONE and pick.any():
+                    spans.setdefault(one, []).append(intervals.union(start[pick], end[pick]))
+            stops, starts_work = state == State.BLOCKED, state == State.LAUNCH
+            blocking.append((start[stops], end[stops]))
+            launches.append((start[starts_work], end[starts_work]))
+        inside = {one: intervals.union_of(spans[one]) for one in State if one in spans}
         capture = self._capture(np.flatnonzero(self._on(lane, *API_CALLS)))
         if len(capture[0]):
             inside[State.COMPILE] = intervals.both(inside.get(State.COMPILE, EMPTY), capture)
-        blocked, launch = state == State.BLOCKED, state == State.LAUNCH
-        refill = self._refill(end[blocked], start[launch], end[launch])
+        blocked, launch = _joined(blocking), _joined(launches)
+        refill = self._refill(blocked[1], *launch)
         extent = (
-            (np.array([start.min()], dtype=np.int64), np.array([end.max()], dtype=np.int64))
-            if len(mine) and end.max() > start.min()
+            (np.array([first], dtype=np.int64), np.array([last], dtype=np.int64))
+            if last > first
             else EMPTY
         )
         return ThreadStates(lane, inside, refill, extent)
+
+    def _state_of(self, rows: Ints) -> Ints:
+        """``State`` that each of the rows stands for."""
+        kind, name = self.rows.kind[rows], self.rows.name[rows]
+        state = np.zeros(len(rows), dtype=np.int8)
+        for its, table in self._states.items():
+            here = kind == its
+            state[here] = table[name[here]]
+        return state
 
     def _on(self, lane: int, *kinds: Kind) -> Mask:
         """Which rows of the given kinds are on a lane."""
@@ -154,3 +181,8 @@ class HostStates:
             mine = np.flatnonzero(self._on(lane, *API_CALLS))
             out[here] = intervals.contains(self._capture(mine), rows.start_ns[calls[here]])
         return out
+
+
+def _joined(parts: Sequence[Span]) -> Span:
+    """Stretches one behind another, in the order of the parts."""
+    return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])

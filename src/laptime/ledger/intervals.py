@@ -7,6 +7,8 @@ Lengths are exact: integers in, integers out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from laptime.model.rows import I64, Ints
@@ -33,6 +35,13 @@ def union(starts: I64, ends: I64) -> Span:
     first = np.flatnonzero(fresh)
     last = np.append(first[1:], len(starts)) - 1
     return starts[first].astype(np.int64), reach[last].astype(np.int64)
+
+
+def union_of(spans: Sequence[Span]) -> Span:
+    """The time in any of the sets."""
+    if len(spans) == 1:
+        return spans[0]
+    return union(np.concatenate([s[0] for s in spans]), np.concatenate([s[1] for s in spans]))
 
 
 def intersect(a: Span, b: Span) -> Span:

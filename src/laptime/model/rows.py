@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
@@ -43,6 +43,18 @@ class Kind(IntEnum):
 DEVICE_WORK = (Kind.KERNEL, Kind.MEMCPY, Kind.MEMSET)
 API_CALLS = (Kind.RUNTIME, Kind.DRIVER)
 HOST_KINDS = (Kind.CPU_OP, Kind.ANNOTATION, Kind.PYTHON, Kind.RUNTIME, Kind.DRIVER)
+
+SLICE_ROWS = 1 << 18
+
+
+def slices(rows: int) -> Iterator[slice]:
+    """All rows, one stretch after another.
+
+    NumPy turns every index into eight bytes before it looks anything up: for all rows of a long
+    trace at once that takes more memory than their columns do.
+    """
+    return (slice(at, min(at + SLICE_ROWS, rows)) for at in range(0, rows, SLICE_ROWS))
+
 
 ABSENT_DUR = -1
 """``dur_ns`` of a row whose evidence gives no duration (instants, dropped values)."""
@@ -154,12 +166,33 @@ class Rows:
             self._like[pattern] = found
         return self._like[pattern]
 
-    def names_used(self, rows: Ints) -> list[int]:
-        """Indices of the distinct names of ``rows``, ascending."""
+    def like(self, pattern: re.Pattern[str], *kinds: Kind) -> Ints:
+        """Rows of the given kinds in whose name the pattern is found, in file order."""
+        hit = self.names_like(pattern)
+        found = [np.zeros(0, dtype=np.int64)]
+        if hit.any():
+            mask = self.mask_of(*kinds)
+            for part in slices(len(self)):
+                rows = np.flatnonzero(mask[part])
+                found.append(rows[hit[self.name[part][rows]]] + part.start)
+        return np.concatenate(found)
+
+    def names_used(self, *kinds: Kind) -> list[int]:
+        """Indices of the distinct names of the rows of the given kinds, ascending."""
         used = np.zeros(len(self.names), dtype=np.bool_)
-        used[self.name[rows]] = True
+        mask = self.mask_of(*kinds)
+        for part in slices(len(self)):
+            used[self.name[part][mask[part]]] = True
         found: list[int] = np.flatnonzero(used).tolist()
         return found
+
+    def count_by_lane(self, lanes: int, *kinds: Kind) -> I64:
+        """How many rows of the given kinds each of ``lanes`` lanes has."""
+        count = np.zeros(lanes, dtype=np.int64)
+        mask = self.mask_of(*kinds)
+        for part in slices(len(self)):
+            count += np.bincount(self.lane[part][mask[part]], minlength=lanes)
+        return count
 
     def names_matching(self, test: Callable[[str], bool]) -> Mask:
         """For each distinct name, whether ``test`` holds (index with ``rows.name``)."""

@@ -14,7 +14,7 @@ from laptime.ledger.laps.windows import device_windows
 from laptime.ledger.work import Work
 from laptime.model.errors import UsageError
 from laptime.model.laps import DeviceLap, Lap, Laps
-from laptime.model.rows import DEVICE_WORK, HOST_KINDS, Kind
+from laptime.model.rows import DEVICE_WORK, HOST_KINDS
 from laptime.model.run import Timeline
 
 
@@ -112,9 +112,9 @@ def _window(timeline: Timeline, work: Mapping[str, Work], main: Work | None) -> 
     start, end = int(rows.start_ns[pick].min()), int(rows.end_ns(pick).max())
     lane = _launching_lane(main) if main is not None else None
     if lane is None:
-        host = rows.of_kind(Kind.CPU_OP, Kind.PYTHON, Kind.RUNTIME, Kind.DRIVER, Kind.ANNOTATION)
-        if len(host):
-            lane = int(np.bincount(rows.lane[host]).argmax())
+        count = rows.count_by_lane(len(timeline.lanes), *HOST_KINDS)
+        if count.any():
+            lane = int(count.argmax())
     laps = [Lap(f"{timeline.id}:0", "whole recording", start, end - start)]
     note = "no step marks and no repetition: the whole recording is taken as one lap"
     return _finish(timeline, work, main, laps, "window", None, 0.0, lane, (note,))
