@@ -12,7 +12,7 @@ Outcome skip_any_value(const char* p, const char* end, const Limits& limits, Val
                        const char** next, Fault* fault) {
   Item item;
   item.clear();
-  ItemParser<false> parser(end, limits, &item);
+  ValueParser<false> parser(end, limits, &item);
   const char* e = parser.value(p, value);
   if (e == nullptr) {
     *next = item.stop;
