@@ -18,7 +18,7 @@ from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
 from laptime.ledger.ledger import DeviceLedger, Ledger
 from laptime.ledger.work import Work
-from laptime.model.rows import I64, Ints, Kind, Rows
+from laptime.model.rows import I64, Ints, Kind, Rows, slices
 from laptime.model.run import Timeline
 
 MODULE = re.compile(r"^nn\.Module: ")
@@ -207,8 +207,6 @@ def _totals(
     labels = np.unique(np.concatenate((busy[1], owner[1], [-1])))
     ns = np.zeros((len(labels), len(device.leaves)), dtype=np.int64)
     segments = device.segments
-    at, _, whole = intervals.overlaps((segments.start_ns, segments.end_ns), inside)
-    account = segments.account[at]
 
     def add(time: Span, account: Ints, found: Labelled) -> Ints:
         """Add what lies inside the stretches; gives the lengths by account."""
@@ -218,8 +216,13 @@ def _totals(
         np.add.at(ns, (name, account[mine]), length)
         return _sums(account[mine], length, len(device.leaves))
 
-    add(whole, account, busy)
-    if len(whole[0]):
+    for part in slices(len(segments.account)):
+        stretches = (segments.start_ns[part], segments.end_ns[part])
+        at, _, whole = intervals.overlaps(stretches, inside)
+        if len(at) == 0:
+            continue
+        account = segments.account[part][at]
+        add(whole, account, busy)
         gaps = intervals.complement(busy[0], int(whole[0][0]), int(whole[1][-1]))
         at, _, rest = intervals.overlaps(whole, gaps)
         account = account[at]

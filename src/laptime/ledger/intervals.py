@@ -28,7 +28,10 @@ def union(starts: I64, ends: I64) -> Span:
     if len(starts) > 1 and (starts[1:] < starts[:-1]).any():
         order = np.argsort(starts, kind="stable")
         starts, ends = starts[order], ends[order]
-    reach = np.maximum.accumulate(ends)
+        del order
+        reach = np.maximum.accumulate(ends, out=ends)
+    else:
+        reach = np.maximum.accumulate(ends)
     fresh = np.empty(len(starts), dtype=np.bool_)
     fresh[0] = True
     np.greater(starts[1:], reach[:-1], out=fresh[1:])
@@ -67,9 +70,13 @@ def overlaps(a: Span, b: Span) -> tuple[Ints, Ints, Span]:
     if whole == 0:
         return EMPTY[0], EMPTY[0], EMPTY
     of_a = np.repeat(np.arange(len(a[0])), count)
-    of_b = np.arange(whole) + np.repeat(low - (np.cumsum(count) - count), count)
-    time = (np.maximum(a[0][of_a], b[0][of_b]), np.minimum(a[1][of_a], b[1][of_b]))
-    return of_a, of_b, time
+    low -= np.cumsum(count) - count
+    of_b = np.repeat(low, count)
+    of_b += np.arange(whole)
+    start, end = a[0][of_a], a[1][of_a]
+    np.maximum(start, b[0][of_b], out=start)
+    np.minimum(end, b[1][of_b], out=end)
+    return of_a, of_b, (start, end)
 
 
 def complement(a: Span, low: int, high: int) -> Span:
