@@ -168,6 +168,10 @@ def _timelines(
         if name == "thread_name" and value
     }
     lanes = kineto_lanes.canonical(scan.lanes, scan.lane, kind, thread_names, prefix=prefix)
+    if lanes.excess is not None:
+        kind[lanes.excess] = Kind.OTHER
+        reason = f"row of a device past the first {kineto_lanes.MOST_DEVICES}"
+        health.losses.append(Loss(reason, len(lanes.excess), source.name))
     base = head.get("baseTimeNanoseconds")
     base = base if isinstance(base, int) and not isinstance(base, bool) else None
     shift = _shift(scan, kind)

@@ -14,6 +14,9 @@ from laptime.model.run import Device, Lane
 
 Key = tuple[Any, Any, Any, Any]
 
+MOST_DEVICES = 1024
+"""Devices of one file: far more than one process, or one host, can have."""
+
 DEVICE_KINDS = (*DEVICE_WORK, Kind.DEVICE_ANNOTATION, Kind.SYNC, Kind.COUNTER_RANGE)
 
 
@@ -35,11 +38,16 @@ def stream_number(tid: int | str | None) -> int | None:
 
 @dataclass(frozen=True)
 class LaneMap:
-    """Canonical lanes, with the lane of each row."""
+    """Canonical lanes, with the lane of each row.
+
+    ``excess``: rows whose device is past the ``MOST_DEVICES`` lowest numbers, if there are any.
+    Their lanes have no device.
+    """
 
     lanes: Sequence[Lane]
     lane: Ints
     ordinals: Sequence[int]
+    excess: Ints | None = None
 
 
 def canonical(
@@ -68,13 +76,15 @@ def canonical(
     lanes: list[Lane] = []
     known: dict[Lane, int] = {}
     lookup = np.full(2 * len(scanned) + 2, -1, dtype=np.int32)
-    ordinals: set[int] = set()
+    numbers = {_ordinal(scanned[code // 2]) for code in used.tolist() if code % 2}
+    ordinals = sorted(n for n in numbers if n is not None)[:MOST_DEVICES]
+    kept = set(ordinals)
+    excess: list[int] = []
     for code in used.tolist():
-        pid, tid, device, stream = scanned[code // 2]
+        pid, tid, _, stream = scanned[code // 2]
         if code % 2:
-            ordinal = device if isinstance(device, int) else number(pid)
-            if isinstance(ordinal, int):
-                ordinals.add(ordinal)
+            ordinal = _ordinal(scanned[code // 2])
+            if ordinal in kept:
                 found = Lane(
                     pid=None,
                     tid=None,
@@ -82,6 +92,8 @@ def canonical(
                     stream=stream if isinstance(stream, int) else stream_number(tid),
                 )
             else:
+                if ordinal is not None:
+                    excess.append(code)
                 found = Lane(pid=number(pid), tid=number(tid))
         else:
             key = (number(pid), number(tid))
@@ -93,7 +105,14 @@ def canonical(
     folded = np.empty(len(lane), dtype=np.int32)
     for part in slices(len(lane)):
         folded[part] = lookup[codes(part)]
-    return LaneMap(lanes, folded, sorted(ordinals))
+    rows = np.flatnonzero(np.isin(codes(slice(None)), excess)) if excess else None
+    return LaneMap(lanes, folded, ordinals, rows)
+
+
+def _ordinal(key: Key) -> int | None:
+    """The number of a device row's device: as its arguments say, else its process."""
+    ordinal = key[2] if isinstance(key[2], int) else number(key[0])
+    return ordinal if isinstance(ordinal, int) else None
 
 
 def devices(

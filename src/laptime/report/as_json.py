@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Any
 
 from laptime.causes.case import EventRef, Finding
-from laptime.explanation import Explanation, View
+from laptime.explanation import Explanation, KernelTotal, View
 from laptime.model.errors import CannotTell
 from laptime.report import shown
 from laptime.report.numbers import count
@@ -37,41 +37,59 @@ def explain_object(explanation: Explanation) -> Json:
 
     Raises ``CannotTell`` where the laps of the run lie more than 2**53 ns (104 days) apart.
     """
-    clock = _Clock(explanation.views)
-    lap_id = _lap_names(explanation.views)
-    views = explanation.views
-    return {
-        "schema": SCHEMA,
-        "verdict": explanation.verdict,
-        "origin_ns": str(clock.origin_ns),
-        "ranks": _unique([v.timeline.rank for v in views]),
-        "devices": _devices(explanation),
-        "laps": [lap for v in views for lap in _laps(v, clock, lap_id)],
-        "device_laps": [lap for v in views for lap in _device_laps(v, clock, lap_id)],
-        "accounts": _accounts(views),
-        "ledger": [row for v in views for row in _ledger(v, lap_id)],
-        "findings": [_finding(explanation, f, clock) for f in explanation.judgement.findings],
-        "abstentions": [
-            {"id": a.id, "missing": list(a.missing), "supply": a.supply}
-            for a in explanation.judgement.abstentions
-        ],
-        "health": _health(explanation),
-        "kernels": _kernels(views),
-    }
+    return {k: list(v) if isinstance(v, Iterator) else v for k, v in _entries(explanation)}
 
 
 def write(explanation: Explanation, to: IO[str]) -> None:
     """Write the object: ASCII only, one line for each item of a list, a newline at the end."""
-    to.write("{\n")
-    parts = explain_object(explanation)
-    for i, (key, value) in enumerate(parts.items()):
-        comma = "," if i + 1 < len(parts) else ""
-        if isinstance(value, list) and value:
-            lines = ",\n".join(f"  {_dumps(item)}" for item in value)
-            to.write(f'"{key}": [\n{lines}\n]{comma}\n')
+    before = "{\n"
+    for key, value in _entries(explanation):
+        to.write(f'{before}"{key}": ')
+        if isinstance(value, Iterator):
+            _write_list(value, to)
         else:
-            to.write(f'"{key}": {_dumps(value)}{comma}\n')
-    to.write("}\n")
+            to.write(_dumps(value))
+        before = ",\n"
+    to.write("\n}\n")
+
+
+def _write_list(items: Iterator[Json], to: IO[str]) -> None:
+    """One line for each item, each made as it is written: there may be millions."""
+    before = "[\n"
+    for item in items:
+        to.write(f"{before}  {_dumps(item)}")
+        before = ",\n"
+    to.write("\n]" if before == ",\n" else "[]")
+
+
+def _entries(explanation: Explanation) -> Iterator[tuple[str, Any]]:
+    """The entries of the object in their order; long lists as iterators."""
+    clock = _Clock(explanation.views)
+    lap_id = _lap_names(explanation.views)
+    views, judgement = explanation.views, explanation.judgement
+    # What can raise is made before anything is given out: never half an object.
+    laps = [lap for v in views for lap in _laps(v, clock, lap_id)]
+    device_laps = [lap for v in views for lap in _device_laps(v, clock, lap_id)]
+    findings = [_finding(explanation, f, clock) for f in judgement.findings]
+    yield "schema", SCHEMA
+    yield "verdict", explanation.verdict
+    yield "origin_ns", str(clock.origin_ns)
+    yield "ranks", _unique([v.timeline.rank for v in views])
+    yield "devices", iter(_devices(explanation))
+    yield "laps", iter(laps)
+    yield "device_laps", iter(device_laps)
+    yield "accounts", iter(_accounts(views))
+    yield "ledger", (row for v in views for row in _ledger(v, lap_id))
+    yield "findings", iter(findings)
+    yield (
+        "abstentions",
+        iter(
+            {"id": a.id, "missing": list(a.missing), "supply": a.supply}
+            for a in judgement.abstentions
+        ),
+    )
+    yield "health", _health(explanation)
+    yield "kernels", _kernels(views)
 
 
 def _dumps(value: Any) -> str:
@@ -229,23 +247,30 @@ def _health(explanation: Explanation) -> Json:
     return {"items": int(health.items), "lost": int(health.lost), "warnings": _unique(said)}
 
 
-def _kernels(views: Sequence[View]) -> list[Json]:
+def _kernels(views: Sequence[View]) -> Iterator[Json]:
     """Each name once, summed over the run, longest first."""
-    found: dict[str, Json] = {}
+    for total in _kernel_totals(views):
+        d = total.decoded
+        yield {
+            "name": d.name,
+            "library": d.library,
+            "operation": d.operation,
+            "dtype": d.dtype,
+            "count": int(total.count),
+            "ns": int(total.ns),
+        }
+
+
+def _kernel_totals(views: Sequence[View]) -> Sequence[KernelTotal]:
+    if len(views) == 1:
+        return views[0].kernels
+    found: dict[str, KernelTotal] = {}
     for view in views:
         for k in view.kernels:
-            d = k.decoded
-            row = found.setdefault(
-                d.name,
-                {
-                    "name": d.name,
-                    "library": d.library,
-                    "operation": d.operation,
-                    "dtype": d.dtype,
-                    "count": 0,
-                    "ns": 0,
-                },
-            )
-            row["count"] += int(k.count)
-            row["ns"] += int(k.ns)
-    return sorted(found.values(), key=lambda k: (-k["ns"], k["name"]))
+            had = found.get(k.decoded.name)
+            found[k.decoded.name] = k if had is None else _added(had, k)
+    return sorted(found.values(), key=lambda k: (-k.ns, k.decoded.name))
+
+
+def _added(a: KernelTotal, b: KernelTotal) -> KernelTotal:
+    return KernelTotal(a.decoded, a.count + b.count, a.ns + b.ns)
