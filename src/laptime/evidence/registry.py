@@ -114,13 +114,22 @@ class _Plan:
     files: list[_File]
     warnings: list[str]
 
+    def known(self) -> set[str]:
+        """Files already in the plan, whatever names they were given by."""
+        return {_same(f.source.name) for f in self.files}
+
+
+def _same(name: str) -> str:
+    """One name for a file that links, or other spellings, name too; others as they are."""
+    return os.path.realpath(name) if os.path.exists(name) else name
+
 
 def _add(plan: _Plan, where: Where, limits: Limits | None, spill: bool) -> None:
     if isinstance(where, str | os.PathLike) and not _url(where) and os.path.isdir(where):
         _add_folder(plan, Path(where), limits)
         return
     source = Source(where, limits=limits, spill=spill)
-    if any(f.source.name == source.name for f in plan.files):
+    if _same(source.name) in plan.known():
         plan.warnings.append(f"{source.name}: named twice; read once")
         return
     plan.files.append(_File(source, _recognised(source).id, named=True))
@@ -138,18 +147,19 @@ def _recognised(source: Source, least: float = LEAST_CONFIDENCE) -> Format:
 def _add_folder(plan: _Plan, folder: Path, limits: Limits | None) -> None:
     skipped: list[str] = []
     before = len(plan.files)
-    have = {f.source.name for f in plan.files}
+    have = plan.known()
     paths = _files_of(folder)
     for path in paths:
-        if str(path) in have:
+        if _same(str(path)) in have:
             continue
+        have.add(_same(str(path)))
         try:
             source = Source(path, limits=limits)
             plan.files.append(_File(source, _recognised(source, LEAST_IN_FOLDER).id, False))
         except LaptimeError as error:
             skipped.append(str(error))
     if len(plan.files) == before and len(skipped) == len(paths):
-        saw = f"; for example {skipped[0]}" if skipped else ", nor any file"
+        saw = f"; for example {skipped[0]}" if skipped else ", nor any file; check the path"
         raise UnreadableInput(f"{folder}: holds no evidence{saw}")
     for message in skipped[:_SAID]:
         plan.warnings.append(f"skipped: {message}")
