@@ -176,15 +176,20 @@ class Oracle:
         patterns = ENQUEUES if any_set else (*ENQUEUES, states.SET_LAUNCH)
         recorded = {correlation(rows, i) for i in range(len(rows)) if rows.kind[i] in ACTIVITY}
         shadowed: set[int | None] = set()  # of two calls with one number the first enqueues
+        seen: list[HostRow] = []
         for h in self.host:
             if h.kind not in API:
                 continue
-            seen = h.correlation not in (None, 0) and h.correlation in recorded
-            if seen and h.correlation in shadowed:
-                seen = False
+            if h.correlation not in (None, 0, *shadowed) and h.correlation in recorded:
+                seen.append(h)
             shadowed.add(h.correlation)
+        shortest = min((h.end - h.start for h in seen), default=0)
+        for h in self.host:
+            if h.kind not in API or any(h is s for s in seen):
+                continue
             captured = any(h.lane == c and low <= h.start < high for c, low, high in self.captures)
-            if not seen and not captured and any(p.search(h.name) for p in patterns):
+            nothing = states.SET_LAUNCH.search(h.name) and 2 * (h.end - h.start) < shortest
+            if not captured and not nothing and any(p.search(h.name) for p in patterns):
                 yield h
 
     def instants(self, device: str | None, floors: Floors | None) -> list[int]:
@@ -192,6 +197,8 @@ class Oracle:
         found = set()
         for h in self.host:
             found |= {h.start, h.end}
+            if h.state is State.BLOCKED:
+                found.add(h.end + (h.end - h.start))
         for _, start, end in self.overhead:
             found |= {start, end}
         for a in self.activities:
@@ -246,7 +253,13 @@ class Oracle:
             return "launch_latency"
         if any(before is not None and at < before + floors.gap_ns for _, before in heads):
             return "kernel_gap"
-        return "event_wait" if held else None
+        # A graph's node at the head may wait for nodes that have no row; of a head whose call is
+        # not recorded nothing is known: nobody can tell.
+        if any(states.GRAPH_LAUNCH.search(a.call.name) for a, _ in heads if a.call):
+            return "unattributed"
+        if heads:
+            return "event_wait"
+        return "unattributed" if held else None
 
     def _perhaps_held(self, mine: list[Activity], at: int) -> bool:
         """Whether a stream may hold work of unknown launch: not before the work ahead of it on
@@ -304,7 +317,9 @@ class Oracle:
             following = next((end for start, end in launches if start >= blocking.end), None)
             if following is not None:
                 shown = [s for s in self.uncalled if s >= blocking.end]
-                yield blocking.end, min([following, *shown])
+                # Without the call the thread would be ahead by what it waited, and no more.
+                waited = blocking.end - blocking.start
+                yield blocking.end, min([following, *shown, blocking.end + waited])
 
     def _owner_stands_in(self, lane: int, at: int) -> bool:
         """Whether the laps' owner, another thread of the process, visibly works."""

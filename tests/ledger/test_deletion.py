@@ -53,6 +53,8 @@ COARSER_CPU: Mapping[str, frozenset[str]] = {
 PROFILER_WITHIN = frozenset({*PLAIN, *REASONS, "launch_latency", "kernel_gap", "event_wait"})
 """Without overhead rows the profiler's time is inside the other accounts: the ledger says so."""
 
+LAUNCHES = ("launch_calls", "kernel_launch_calls", "runtime_calls", "driver_calls", "calls")
+
 WITH: Mapping[str, Mapping[str, frozenset[str]]] = {
     "overhead": {"profiler": PROFILER_WITHIN, "compile": frozenset(REASONS)},
     # A copy beside the kernels that are gone is all that is seen to run.
@@ -60,10 +62,12 @@ WITH: Mapping[str, Mapping[str, frozenset[str]]] = {
         "compute": frozenset({"exposed_copy"}),
         "exposed_comm": frozenset({"exposed_copy"}),
     },
-    # A copy between devices is communication by the record of its collective; else it is a copy.
+    # A copy between devices is communication by the record of its collective, in which its call
+    # lies; without either it is a copy.
     "cpu_ops": {"exposed_comm": frozenset({"exposed_copy"})},
     "annotations": {"exposed_comm": frozenset({"exposed_copy"})},
     "host_regions": {"exposed_comm": frozenset({"exposed_copy"})},
+    **{gone: {"exposed_comm": frozenset({"exposed_copy"})} for gone in LAUNCHES},
     # Between a blocking call and the next launch an allocation is the better reason; without its
     # row, that the thread refills remains true.
     "allocation_calls": {"allocator": frozenset({"host_sync"})},
@@ -93,18 +97,9 @@ def _wrong(
 
 
 EXCEPTIONS: Mapping[tuple[str, str], tuple[str, float]] = {
-    ("hta/negative_queue_length_values_check/rank0", "sets"): (
-        "a set without a recorded call leaves no trace when its row is gone",
-        0.001,
-    ),
     ("param-dlrm-8ranks/worker1_step_12.1694128201556", "kernels"): (
         "a kernel without a recorded call leaves no trace when its row is gone",
         0.08,
-    ),
-    ("tracelens/h100/gaunernst_bert-small-uncased__1016001", "runtime_calls"): (
-        "the calls whose work has no row are themselves gone: nothing shows that work is missing, "
-        "while driver calls still tell of the other launches",
-        2.8,
     ),
 }
 """By file and what is gone: why time moves elsewhere, and the most of it, in percent of the
@@ -144,9 +139,6 @@ def test_published_traces(known: Accounted, gone: str) -> None:
 FLOOR = Floors(latency_ns=2_000, latency_samples=20, gap_ns=3_000, gap_samples=20)
 HOST_ONLY = ("cpu_ops", "annotations", "loader_annotations", "python", "overhead", "sync_calls",
              "sync", "other")  # fmt: skip
-
-
-LAUNCHES = ("launch_calls", "kernel_launch_calls", "runtime_calls", "driver_calls", "calls")
 
 
 def _random(made: list[Made], given_laps: Laps, gone: str) -> None:

@@ -17,8 +17,8 @@ pytestmark = needs_evidence
 
 BUDGET_PERCENT = 2.0
 OVER_BUDGET = {
-    # 22 cudaMemsetAsync calls and not one row of a set: whether the device worked is not shown.
-    "kineto/tracelens/h100/gaunernst_bert-small-uncased__1016001.json.gz": 4.7,
+    # Most of each window lies between recorded nodes of CUDA graphs: other nodes have no row.
+    "kineto/hta/negative_queue_length_values_check/rank0.json.gz": 75.0,
 }
 """Files with a window above the budget: the most, in percent of the window, and why."""
 

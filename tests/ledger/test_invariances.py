@@ -13,7 +13,7 @@ from laptime.ledger.build import build_ledger
 from laptime.ledger.device_work import device_work, kernel_names
 from laptime.ledger.held import Floors
 from laptime.ledger.laps.windows import device_windows
-from laptime.model.laps import DeviceLap, Laps
+from laptime.model.laps import DeviceLap, Lap, Laps
 from laptime.model.rows import API_CALLS, Kind
 from laptime.model.run import Lane
 from tests.ledger.compared import Stretch, stretches
@@ -69,6 +69,31 @@ def test_rows_in_another_order(made: list[Made], given_laps: Laps, order: random
     shuffled = list(made)
     order.shuffle(shuffled)
     assert _ledgers(shuffled, given_laps) == _ledgers(made, given_laps)
+
+
+def test_work_of_two_threads_that_starts_together() -> None:
+    """The thread that called first is the one that was to enqueue next, whatever came first in
+    the file."""
+    one = [
+        Made(Kind.KERNEL, "a", 3, 500, 100, 1),
+        Made(Kind.RUNTIME, "cudaLaunchKernel", 0, 490, 9, 1),
+    ]
+    two = [
+        Made(Kind.KERNEL, "b", 4, 500, 100, 2),
+        Made(Kind.RUNTIME, "cudaLaunchKernel", 1, 495, 4, 2),
+    ]
+    states = [Made(Kind.CPU_OP, "aten::mm", 0, 0, 600), Made(Kind.PYTHON, "Python GC", 1, 0, 600)]
+    given_laps = Laps(
+        [Lap("made:0", "lap 0", 0, 600)],
+        [DeviceLap("gpu0", "made:0", 0, 600, True)],
+        "mark",
+        "made",
+        1.0,
+        0,
+    )
+    wanted = [(0, 490, "host_ops"), (490, 499, "host_launch"), (499, 500, "launch_latency")]
+    for rows in ([*one, *two], [*two, *one], [*reversed(two), *reversed(one)]):
+        assert _ledgers([*states, *rows], given_laps)["gpu0"][:3] == wanted
 
 
 NOISE = [row for row in HOST if row[0] not in (Kind.OVERHEAD, *API_CALLS)]
@@ -130,6 +155,22 @@ def _windows_by_hand(made: list[Made], given: Laps, device: str) -> list[DeviceL
         DeviceLap(device, i, a, b - a, n == len(ids) - 1)
         for n, (i, a, b) in enumerate(zip(ids, begins, ends, strict=True))
     ]
+
+
+def test_prefetched_work_does_not_turn_windows_back() -> None:
+    """The second lap's copy runs before the first lap's kernel, which waits for an event."""
+    made = [
+        Made(Kind.KERNEL, "a", 3, 500, 100, 1),
+        Made(Kind.RUNTIME, "cudaLaunchKernel", 0, 10, 5, 1),
+        Made(Kind.MEMCPY, "Memcpy HtoD (Pinned -> Device)", 4, 300, 50, 2),
+        Made(Kind.RUNTIME, "cudaMemcpyAsync", 0, 250, 5, 2),
+    ]
+    given = Laps([Lap("0", "0", 0, 200), Lap("1", "1", 200, 200)], (), "mark", "m", 1.0, 0)
+    timeline = timeline_of(made)
+    work = device_work(timeline, kernel_names(timeline.rows))["gpu0"]
+    windows = device_windows(given.laps, work)
+    assert windows == [DeviceLap("gpu0", "0", 500, 0, False), DeviceLap("gpu0", "1", 500, 0, True)]
+    assert windows == _windows_by_hand(made, given, "gpu0")
 
 
 @settings(max_examples=200, deadline=None)

@@ -41,14 +41,25 @@ OPERATOR = Made(Kind.CPU_OP, "aten::mm", 0, 0, 1000)
 SYNC = Made(Kind.RUNTIME, "cudaStreamSynchronize", 0, 100, 100, 90)
 
 
-def test_refilling_ends_with_the_next_launch_call() -> None:
+def test_refilling_lasts_no_longer_than_the_call_waited() -> None:
     made = [OPERATOR, SYNC, _launch(1, 300, 10), _kernel(1, 320, 680)]
     assert _ledger(made) == [
         (0, 100, "host_ops"),
-        (100, 310, "host_sync"),
+        (100, 300, "host_sync"),
+        (300, 310, "host_launch"),
         (310, 315, "launch_latency"),
         (315, 320, "event_wait"),
         (320, 1000, "compute"),
+    ]
+
+
+def test_refilling_ends_with_the_next_launch_call() -> None:
+    made = [OPERATOR, SYNC, _launch(1, 250, 10), _kernel(1, 265, 735)]
+    assert _ledger(made) == [
+        (0, 100, "host_ops"),
+        (100, 260, "host_sync"),
+        (260, 265, "launch_latency"),
+        (265, 1000, "compute"),
     ]
 
 
@@ -118,4 +129,19 @@ def test_nothing_is_said_of_the_host_while_a_stream_may_hold_work() -> None:
         (800, 850, "host_ops"),
         (850, 860, "host_launch"),
         (860, 1000, "compute"),
+    ]
+
+
+def test_graph_node_that_waits_longer_than_ordinary_is_not_said_to_wait_for_an_event() -> None:
+    """The recording may lack nodes of the graph: 64 ms of such in one published trace."""
+    graph = Made(Kind.RUNTIME, "cudaGraphLaunch", 0, 100, 10, 1)
+    made = [OPERATOR, graph, _kernel(1, 115, 85), _kernel(1, 300, 700)]
+    assert _ledger(made) == [
+        (0, 100, "host_ops"),
+        (100, 110, "host_launch"),
+        (110, 115, "launch_latency"),
+        (115, 200, "compute"),
+        (200, 205, "kernel_gap"),
+        (205, 300, "unattributed"),
+        (300, 1000, "compute"),
     ]

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from laptime.model.laps import DeviceLap, Lap, Laps
-from laptime.model.rows import ABSENT_DUR, Kind, Rows, SparseInts, SparseTexts
+from laptime.model.rows import ABSENT_DUR, API_CALLS, Kind, Rows, SparseInts, SparseTexts
 from laptime.model.run import Device, Lane, Timeline
 
 GRID_NS = 1_000
-STEPS = 60
+STEPS = 40
 ABSENT = np.iinfo(np.uint64).max
 
 LANES = (
@@ -118,14 +118,26 @@ def made_rows(
             thread = draw(st.sampled_from(THREADS))
             duration = draw(st.integers(0, 4)) * GRID_NS
             out.append(Made(api, called, thread, max(start - ahead, 0), duration, number))
+    if not whole and draw(st.integers(0, 3)) == 0:
+        out += _captured(draw(st.sampled_from(THREADS)), draw(step), draw(length))
     for number in range(draw(st.integers(0, host))):
         kind, name = draw(st.sampled_from(QUIET if whole else HOST))
         dur = ABSENT_DUR if draw(st.integers(0, 15)) == 0 else draw(length)
-        own = 1000 + number if kind in (Kind.RUNTIME, Kind.DRIVER) else None
+        own = draw(st.sampled_from((0, 1000 + number))) if kind in API_CALLS else None
         out.append(Made(kind, name, draw(st.sampled_from(THREADS)), draw(step), dur, own))
     if whole:
         out = _in_order(out)
     return draw(st.permutations(out))
+
+
+def _captured(thread: int, start: int, length: int) -> list[Made]:
+    """A stream capture with a launch inside it, which enqueues nothing."""
+    at = [start + i * (length + GRID_NS) for i in range(3)]
+    return [
+        Made(Kind.RUNTIME, "cudaStreamBeginCapture", thread, at[0], GRID_NS, 2001),
+        Made(Kind.RUNTIME, "cudaLaunchKernel", thread, at[1], GRID_NS, 2002),
+        Made(Kind.RUNTIME, "cudaStreamEndCapture", thread, at[2], GRID_NS, 2003),
+    ]
 
 
 def _in_order(made: Sequence[Made]) -> list[Made]:

@@ -57,7 +57,12 @@ def _without_cause(
     if view.share(view.time_in(*COMPUTING)) >= HEALTHY_BUSY.value:
         return f"{told}, no cause found{but}"
     share, title = _largest_other(view)
-    if share > 0:
+    if share > 0 and view.ledger.cpu:
+        told += (
+            f"; the largest part outside them is {title} ({wording.percent(share)}), which no "
+            "cause explains; other threads are not counted"
+        )
+    elif share > 0:
         told += (
             f"; the largest part that computes nothing is {title} ({wording.percent(share)}), "
             "which no cause explains"

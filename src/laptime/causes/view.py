@@ -56,8 +56,19 @@ class DeviceView:
     def whole(self) -> str:
         """What the denominator is, with a place for its length (see ``wording.part_of``)."""
         if self.case.ledger.laps.source == "window":
-            return "the {} recording"
-        return "each {} lap" if self.laps > 1 else "the one {} lap counted"
+            return "the {} recording" if self.ledger.cpu else "the device's {} window"
+        told = "each {} lap" if self.laps > 1 else "the one {} lap counted"
+        return told + self._unsteady()
+
+    def _unsteady(self) -> str:
+        """Says why where the counted laps are not steady: no steady lap has a window to count."""
+        counted = self.case.ledger.counted(self.ledger).tolist()
+        ids = {w.lap for w, c in zip(self.ledger.windows, counted, strict=True) if c}
+        laps = [lap for lap in self.case.ledger.laps.laps if lap.id in ids]
+        if any(lap.steady for lap in laps):
+            return ""
+        reasons = sorted({lap.why_not for lap in laps if lap.why_not})
+        return f" ({', '.join(reasons)}; no steady lap could be counted)" if reasons else ""
 
     @property
     def lap(self) -> str:

@@ -32,8 +32,10 @@ class ThreadStates:
     """States of one thread. ``inside[s]`` is the time covered by a row of state ``s`` (states
     overlap where rows nest; whoever reads them gives the first state precedence).
 
-    ``refill`` is the time from the return of a blocking call to the end of the next launch call, or
-    to the start of an activity whose launch call is not recorded, if that comes first.
+    ``refill`` is the time in which the thread has just left a blocking call and refills the queue:
+    to the end of its next launch call, or to the start of an activity whose launch call is not
+    recorded, and no longer than the call lasted. Without the call the thread would have been ahead
+    by what it waited, and no more: idle time beyond that is not the call's.
     ``extent`` runs from the thread's first row to its last row's end: outside it, nothing is known.
     """
 
@@ -116,7 +118,7 @@ class HostStates:
         if len(capture[0]):
             inside[State.COMPILE] = intervals.both(inside.get(State.COMPILE, EMPTY), capture)
         blocked, launch = _joined(blocking), _joined(launches)
-        refill = self._refill(blocked[1], *launch)
+        refill = self._refill(*blocked, *launch)
         extent = (
             (np.array([first], dtype=np.int64), np.array([last], dtype=np.int64))
             if last > first
@@ -139,8 +141,9 @@ class HostStates:
         wanted &= self.rows.mask_of(*kinds)
         return wanted
 
-    def _refill(self, left: I64, launch_start: I64, launch_end: I64) -> Span:
-        """From each return of a blocking call to the end of the next launch call.
+    def _refill(self, called: I64, left: I64, launch_start: I64, launch_end: I64) -> Span:
+        """From each return of a blocking call to the end of the next launch call, no longer than
+        the call lasted.
 
         Where calls are missing the next one seen may be far too late: the device, at work without
         a recorded call, shows that the queue was refilled.
@@ -153,7 +156,8 @@ class HostStates:
         at = np.searchsorted(self._uncalled, left)
         shown = np.append(self._uncalled, NEVER)[at]
         known = until < NEVER
-        return intervals.union(left[known], np.minimum(until, shown)[known])
+        end = np.minimum(np.minimum(until, shown), left + (left - called))
+        return intervals.union(left[known], end[known])
 
     def _capture(self, calls: Ints) -> Span:
         """Between the begin and the end of a stream capture on this thread."""

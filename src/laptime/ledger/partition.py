@@ -16,7 +16,7 @@ from laptime.ledger.states import State
 from laptime.ledger.unseen import Unseen
 from laptime.ledger.work import Work, WorkClass
 from laptime.model.laps import DeviceLap
-from laptime.model.rows import I64, Ints, Kind
+from laptime.model.rows import I64, Ints, Kind, Mask
 from laptime.model.run import Timeline
 
 STATE_ACCOUNT: tuple[tuple[State, str], ...] = (
@@ -57,7 +57,7 @@ def device_ledger(
     if work.launched.any():
         floor = floor or held.floors(work)
         notes.append(floor.sentence())
-        layers += held.held_layers(work, floor)
+        layers += held.held_layers(work, floor, _of_graphs(timeline, work))
         layers.append(("unattributed", held.perhaps_held(work)))
         idle = intervals.subtract(intervals.subtract(inside, busy), unseen.span(work))
         layers += _host_layers(timeline, work, host, unseen, owner_lane, idle)
@@ -74,6 +74,14 @@ def device_ledger(
     used = {account for account, _ in layers}
     leaves = [a for a in DEVICE_ACCOUNTS if a.id in used or _plain_leaf(a.id, used)]
     return paint(work.device, layers, inside, windows, merged, notes, leaves, DEVICE_ACCOUNTS)
+
+
+def _of_graphs(timeline: Timeline, work: Work) -> Mask:
+    """Which activities a graph launch enqueued."""
+    rows = timeline.rows
+    graph = rows.names_like(states.GRAPH_LAUNCH)
+    out: Mask = work.launched & graph[rows.name[np.maximum(work.call_row, 0)]]
+    return out
 
 
 def _busy(work: Work) -> tuple[list[Layer], Span]:

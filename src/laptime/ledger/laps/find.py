@@ -31,8 +31,8 @@ def find_laps(
     found = marks.named(rows, mark) if mark is not None else marks.automatic(rows)
     if mark is not None and found is None:
         raise UsageError(
-            f"{timeline.source}: has no mark named {mark[:80]!r}; leave --lap out, or name a region "
-            "that the trace holds"
+            f"{timeline.source}: has no mark named {mark[:80]!r}; leave --lap out, or name a "
+            "region that the trace holds"
         )
     if found is not None:
         laps = _numbered(timeline, found.labels, found.start_ns.tolist(), found.end_ns.tolist())
