@@ -242,7 +242,7 @@ def main() -> int:
     parser.add_argument("--sizes", default="50,500,1500", help="sizes for growth; empty for none")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--hta", metavar="PYTHON", help="a Python that has HolisticTraceAnalysis")
-    parser.add_argument("--keep", metavar="FOLDER", help="where built traces stay for next time")
+    parser.add_argument("--keep", metavar="FOLDER", help="build the traces here and leave them")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     asked = parser.parse_args()
     print(_machine(), file=sys.stderr if asked.json else sys.stdout)
