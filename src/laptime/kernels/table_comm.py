@@ -71,10 +71,13 @@ PATH = (
         r"(?:\w+::)?deep_ep::(?:intranode|internode|internode_ll|hybrid)::", "DeepEP", "collective"
     ),
     Rule(
-        r"(?:intranode|internode|internode_ll)::(?:cached_)?(?:notify_)?(?:dispatch|combine)\b",
+        r"(?:(?:\w+::)*ep::)?(?:intranode|internode|internode_ll)::(?:cached_)?(?:notify_)?"
+        r"(?:dispatch|combine)(?:_ll)?\b",
         "DeepEP",
         "all_to_all",
     ),
+    # A barrier in a namespace of communication.
+    Rule(r"flashinfer::comm::(?:\w+::)*\w*[bB]arrier\w*", "FlashInfer", "barrier"),
     # TensorRT-LLM and FlashInfer all-reduce with fused normalisation.
     Rule(
         r"(?:tensorrt_llm::|flashinfer::)(?:\w+::)*(?:trtllm_)?(?:mnnvl_|moe_)?allreduce(?:_fusion)?::(?:\w+::)*\w*"
