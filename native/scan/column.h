@@ -1,7 +1,8 @@
 // A growing column that hands its memory over in the end, without a copy.
 //
 // On Linux growth moves page-table entries (mremap), not bytes, and pages never written cost
-// nothing: peak memory is the column itself.
+// nothing: peak memory is the column itself. Pages are asked for in runs, just ahead of the
+// writer: one fault for each page was a sixth of a scan's time.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ struct Memory {
   void* at = nullptr;
   size_t bytes = 0;  // as mapped
 
-  static constexpr size_t kHuge = size_t{8} << 20;
+  static constexpr size_t kHuge = size_t{4} << 20;
 
   static Memory resized(Memory old, size_t bytes) {
 #if defined(__linux__)
@@ -40,6 +41,15 @@ struct Memory {
 #endif
     return {p, bytes};
   }
+  // Backs [from, to) with pages, as far as this kernel can; writing there works in any case.
+  static void prepare(Memory m, size_t from, size_t to) {
+#if defined(__linux__)
+    constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE; older headers do not name it
+    madvise(static_cast<char*>(m.at) + from, to - from, kPopulateWrite);
+#else
+    (void)m, (void)from, (void)to;
+#endif
+  }
   static void release(Memory m) {
     if (m.at == nullptr) return;
 #if defined(__linux__)
@@ -56,7 +66,10 @@ class Column {
   Column() = default;
   Column(const Column&) = delete;
   Column& operator=(const Column&) = delete;
-  Column(Column&& o) noexcept : memory_(std::exchange(o.memory_, {})), size_(std::exchange(o.size_, 0)) {}
+  Column(Column&& o) noexcept
+      : memory_(std::exchange(o.memory_, {})),
+        ready_(std::exchange(o.ready_, 0)),
+        size_(std::exchange(o.size_, 0)) {}
   ~Column() { Memory::release(memory_); }
 
   size_t size() const { return size_; }
@@ -70,25 +83,33 @@ class Column {
   }
   void reserve(size_t n) {
     if (n <= capacity()) return;
-    const size_t least = kFirst / sizeof(T);
-    size_t wanted = capacity() + capacity() / 2;
-    if (wanted < n) wanted = n;
-    if (wanted < least) wanted = least;
-    memory_ = Memory::resized(memory_, (wanted * sizeof(T) + kPage - 1) / kPage * kPage);
+    size_t step = ready_ / 8;
+    if (step < kFirst) step = kFirst;
+    if (step > kMostAhead) step = kMostAhead;
+    size_t wanted = ready_ + step;
+    if (wanted < n * sizeof(T)) wanted = n * sizeof(T);
+    wanted = (wanted + kPage - 1) / kPage * kPage;
+    if (wanted > memory_.bytes) {
+      const size_t more = (memory_.bytes + memory_.bytes / 2 + kPage - 1) / kPage * kPage;
+      memory_ = Memory::resized(memory_, wanted > more ? wanted : more);
+    }
+    Memory::prepare(memory_, ready_, wanted);
+    ready_ = wanted;
   }
-  size_t capacity() const { return memory_.bytes / sizeof(T); }
+  size_t capacity() const { return ready_ / sizeof(T); }
 
   // For writers that fill several columns of one length and check the room once.
   void set_size(size_t n) { size_ = n; }
 
   Memory take() {
-    size_ = 0;
+    size_ = ready_ = 0;
     return std::exchange(memory_, {});
   }
 
  private:
-  static constexpr size_t kPage = 4096, kFirst = 16384;
+  static constexpr size_t kPage = 4096, kFirst = 16384, kMostAhead = size_t{1} << 20;
   Memory memory_;
+  size_t ready_ = 0;  // bytes handed out for writing, the mapped ones at most
   size_t size_ = 0;
 };
 

@@ -2,6 +2,7 @@
 // Plain data only: this header is compiled once for each instruction set.
 #pragma once
 
+#include "scan/layout.h"
 #include "scan/number.h"
 
 namespace laptime::scan {
@@ -17,7 +18,8 @@ struct Limits {
   uint64_t max_item_bytes = uint64_t{64} << 20;
 };
 
-enum class Kind : uint8_t { absent, text, number, word, nested };
+// digits: fewer than sixteen digits and nothing else; their value stands in `size`.
+enum class Kind : uint8_t { absent, text, number, word, nested, digits };
 
 struct Value {
   const char* at = nullptr;  // text: between the quotes
@@ -80,6 +82,7 @@ struct Item {
   int64_t ints[kIntArgs];
   uint64_t text_seen = 0;
   Value texts[kTextArgs];
+  Layout* layout = nullptr;  // of the items so far; null: none is kept
 
   LAPTIME_MEMBER void clear() {
     phase.kind = name.kind = category.kind = pid.kind = tid.kind = id.kind = Kind::absent;

@@ -19,7 +19,8 @@ LAPTIME_INLINE constexpr uint32_t word4(const char (&w)[5]) {
          static_cast<uint32_t>(static_cast<unsigned char>(w[3])) << 24;
 }
 
-enum ItemKey : uint8_t { kPh, kCat, kName, kPid, kTid, kTs, kDur, kId, kArgsKey };
+enum ItemKey : uint8_t { kPh, kCat, kName, kPid, kTid, kTs, kDur, kId, kArgsKey, kOtherKey };
+constexpr uint8_t kClose = 254;  // no key: the closing brace
 
 template <bool Lenient>
 class ItemParser : ValueParser<Lenient> {
@@ -35,70 +36,125 @@ class ItemParser : ValueParser<Lenient> {
 
   Outcome parse(const char* p, const char** next) {
     item_.clear();
-    p = skip_space(p + 1, end_);
-    while (p < end_) {
-      if (*p != '"') {
-        if (*p == '}' && item_.seen != 0) {
-          ++item_.odd.trailing_commas;
-          *next = p + 1;
-          return Outcome::whole;
-        }
-        if (*p == '}') {
-          *next = p + 1;
-          return Outcome::whole;
-        }
-        return stop(p);
-      }
-      // Kineto's own order first: each test is met once, in turn.
-      const uint32_t w = load32(p + 1);
-      if (w == word4("ph\":")) {
-        p = text_or_other(seen(kPh, p + 5), &item_.phase);
-      } else if (w == word4("cat\"")) {
-        p = text_or_other(colon(seen(kCat, p + 5)), &item_.category);
-      } else if (w == word4("name") && p[5] == '"') {
-        p = text_or_other(colon(seen(kName, p + 6)), &item_.name);
-      } else if (w == word4("pid\"")) {
-        p = text_or_other(colon(seen(kPid, p + 5)), &item_.pid);
-      } else if (w == word4("tid\"")) {
-        p = text_or_other(colon(seen(kTid, p + 5)), &item_.tid);
-      } else if (w == word4("ts\":")) {
-        p = time(seen(kTs, p + 5), &item_.start);
-      } else if (w == word4("dur\"")) {
-        p = time(colon(seen(kDur, p + 5)), &item_.dur);
-      } else if (w == word4("args") && p[5] == '"') {
-        p = args(colon(seen(kArgsKey, p + 6)));
-      } else {
-        p = other_key(p);
-      }
+    if (!Lenient && item_.layout != nullptr) place_ = item_.layout->start();
+    ++p;
+    for (bool first = true;; first = false) {
+      uint8_t key;
+      p = next_key<false>(p, first, &key);
       if (p == nullptr) return outcome_;
-      if (*p != ',') {
-        p = skip_space(p, end_);
-        if (*p != ',') {
-          if (p >= end_) break;
-          if (*p == '}') {
-            *next = p + 1;
-            return Outcome::whole;
-          }
-          if (!Lenient || *p != '"') return stop(p);
-          ++item_.odd.missing_commas;
-          continue;
-        }
+      if (key == kClose) {
+        *next = p;
+        return Outcome::whole;
       }
-      p = skip_space(p + 1, end_);
+      p = value_of(key, p);
+      if (p == nullptr) return outcome_;
     }
-    return Outcome::more;
   }
 
  private:
-  LAPTIME_MEMBER const char* seen(ItemKey key, const char* p) {
-    const uint32_t bit = 1u << key;
-    item_.odd.duplicate_keys += (item_.seen & bit) != 0;
-    item_.seen |= bit;
-    if (key == kPh || key == kTs) {  // their words hold the colon already
-      if (!is_space(*p)) return p;
-      return skip_space(p + 1, end_);
+  // From behind a value, or the opening brace, to the value of the next key, or to behind the
+  // closing brace (kClose).
+  template <bool Args>
+  LAPTIME_MEMBER const char* next_key(const char* p, bool first, uint8_t* what) {
+    if (!Lenient && place_ != nullptr) {
+      for (Step* s = place_->first_child; s != nullptr; s = s->sibling) {
+        if (!fits(*s, p)) continue;
+        const char* at = p + s->size;
+        if (at >= end_) break;
+        if (s->what != kClose && is_space(*at)) continue;  // more space than this step has
+        place_ = s;
+        *what = s->what;
+        return at;
+      }
     }
+    return unfamiliar<Args>(p, first, what);
+  }
+  template <bool Args>
+  const char* unfamiliar(const char* from, bool first, uint8_t* what) {
+    Step* place = place_;
+    place_ = nullptr;
+    const char* p = skip_space(from, end_);
+    const bool comma = !first && *p == ',';
+    if (comma) p = skip_space(p + 1, end_);
+    if (p >= end_) return need_more();
+    if (*p == '}') {
+      item_.odd.trailing_commas += comma;
+      *what = kClose;
+      ++p;
+      if (comma || first || p >= end_) return p;
+    } else {
+      if (*p != '"') return fail(p);
+      if (!comma && !first) {
+        if (!Lenient) return fail(p);
+        ++item_.odd.missing_commas;
+      }
+      p = Args ? arg_at(p, what) : key_at(p, what);
+      if (Lenient || p == nullptr || p >= end_ || is_space(*p)) return p;
+    }
+    if (place != nullptr)
+      place_ = item_.layout->learn(place, from, static_cast<size_t>(p - from), *what);
     return p;
+  }
+
+  // The key at p, and where its value begins.
+  const char* key_at(const char* p, uint8_t* key) {
+    const uint32_t w = load32(p + 1);
+    if (w == word4("cat\"")) return *key = kCat, colon(p + 5);
+    if (w == word4("name") && p[5] == '"') return *key = kName, colon(p + 6);
+    if (w == word4("pid\"")) return *key = kPid, colon(p + 5);
+    if (w == word4("tid\"")) return *key = kTid, colon(p + 5);
+    if (w == word4("dur\"")) return *key = kDur, colon(p + 5);
+    if (w == word4("args") && p[5] == '"') return *key = kArgsKey, colon(p + 6);
+    Value text;
+    p = key_string(p, &text);
+    if (p == nullptr) return nullptr;
+    *key = kOtherKey;
+    if (text.size == 2 && same(text.at, "ph")) *key = kPh;
+    if (text.size == 2 && same(text.at, "ts")) *key = kTs;
+    if (text.size == 2 && same(text.at, "id")) *key = kId;
+    return colon(p);
+  }
+  LAPTIME_MEMBER const char* value_of(uint8_t key, const char* p) {
+    if (key != kOtherKey) {
+      item_.odd.duplicate_keys += (item_.seen >> key) & 1u;
+      item_.seen |= 1u << key;
+    }
+    switch (key) {
+      case kPh:
+        return text_or_other(p, &item_.phase);
+      case kCat:
+        return text_or_other(p, &item_.category);
+      case kName:
+        return text_or_other(p, &item_.name);
+      case kPid:
+        return number_or_other(p, &item_.pid);
+      case kTid:
+        return number_or_other(p, &item_.tid);
+      case kId:
+        return number_or_other(p, &item_.id);
+      case kTs:
+        return time(p, &item_.start);
+      case kDur:
+        return time(p, &item_.dur);
+      case kArgsKey:
+        return args(p);
+      default: {
+        Value v;
+        return text_or_other(p, &v);
+      }
+    }
+  }
+  LAPTIME_MEMBER const char* number_or_other(const char* p, Value* v) {
+    uint64_t value;
+    const unsigned n = sixteen_digits(p, &value);
+    const bool ends = p[n] == ',' || p[n] == '}' || is_space(p[n]);
+    if (n != 0 && n < 16 && ends && n <= limits_.max_string_bytes && p + n < end_) {
+      v->at = p;
+      v->size = value;
+      v->kind = Kind::digits;
+      return p + n;
+    }
+    return text_or_other(p, v);
   }
 
   LAPTIME_MEMBER const char* time(const char* p, Time* t) {
@@ -142,103 +198,34 @@ class ItemParser : ValueParser<Lenient> {
     return e;
   }
 
-  const char* other_key(const char* p) {
-    Value key;
-    const char* e = key_string(p, &key);
-    if (e == nullptr) return nullptr;
-    e = colon(e);
-    if (e == nullptr) return nullptr;
-    // Keys met here had white space before the colon, or are of no interest.
-    if (key.size == 2 && same(key.at, "id")) return text_or_other(seen(kId, e), &item_.id);
-    if (key.size == 2 && same(key.at, "ph")) return mark(kPh), text_or_other(e, &item_.phase);
-    if (key.size == 2 && same(key.at, "ts")) return mark(kTs), time(e, &item_.start);
-    if (item_.seen == 0) item_.seen = 1u << 31;
-    Value unwanted;
-    return value(e, &unwanted);
-  }
-  void mark(ItemKey key) {
-    item_.odd.duplicate_keys += (item_.seen >> key) & 1u;
-    item_.seen |= 1u << key;
-  }
-
   const char* args(const char* p) {
-    if (p == nullptr) return nullptr;
     item_.clear_args();
     if (p >= end_) return need_more();
     if (*p != '{') {
+      place_ = nullptr;  // what follows this key are steps inside an object
       Value v;
       return value(p, &v);
     }
-    const char* open = p;
-    p = skip_space(p + 1, end_);
-    bool any = false;
-    while (p < end_) {
-      if (*p != '"') {
-        if (*p != '}') return fail(p);
-        item_.odd.trailing_commas += any;
-        return close_args(open, p);
-      }
-      any = true;
-      uint8_t arg = kNoArg;
-      const char* value_at = frequent_key(p, &arg);
-      if (value_at == nullptr) {
-        Value key;
-        p = key_string(p, &key);
-        if (p == nullptr) return nullptr;
-        p = colon(p);
-        if (p == nullptr) return nullptr;
-        arg = arg_of(key.at, key.size);
-      } else {
-        p = value_at;
+    const char* open = p++;
+    for (bool first = true;; first = false) {
+      uint8_t arg;
+      p = next_key<true>(p, first, &arg);
+      if (p == nullptr) return nullptr;
+      if (arg == kClose) {
+        item_.args_at = open;
+        item_.args_size = static_cast<uint64_t>(p - open);
+        return p;
       }
       p = arg == kNoArg ? unwanted(p) : wanted(p, arg);
       if (p == nullptr) return nullptr;
-      if (*p != ',') {
-        p = skip_space(p, end_);
-        if (*p != ',') {
-          if (p >= end_) break;
-          if (*p == '}') return close_args(open, p);
-          if (!Lenient || *p != '"') return fail(p);
-          ++item_.odd.missing_commas;
-          continue;
-        }
-      }
-      p = skip_space(p + 1, end_);
     }
-    return need_more();
   }
-  // The keys most rows carry, compared whole: a predicted branch, where a search for the closing
-  // quote would make all that follows wait for its result. Null for any other key or spacing.
-  template <size_t N>
-  LAPTIME_MEMBER bool at_key(const char* p, const char (&quoted)[N]) {
-    return memcmp(p, quoted, N - 1) == 0 && !is_space(p[N - 1]);
-  }
-  LAPTIME_MEMBER const char* frequent_key(const char* p, uint8_t* arg) {
-#define LAPTIME_KEY(text, which)               \
-  if (at_key(p, "\"" text "\": ")) {           \
-    *arg = which;                              \
-    return p + sizeof("\"" text "\": ") - 1;   \
-  }
-    LAPTIME_KEY("External id", kExternalId)
-    LAPTIME_KEY("Ev Idx", kNoArg)
-    LAPTIME_KEY("Python parent id", kPythonParent)
-    LAPTIME_KEY("Python id", kPythonId)
-    LAPTIME_KEY("correlation", kCorrelation)
-    LAPTIME_KEY("Record function id", kNoArg)
-    LAPTIME_KEY("Concrete Inputs", kNoArg)
-    LAPTIME_KEY("Input type", kNoArg)
-    LAPTIME_KEY("Input Dims", kNoArg)
-    LAPTIME_KEY("Input Strides", kNoArg)
-    LAPTIME_KEY("Sequence number", kNoArg)
-    LAPTIME_KEY("Fwd thread id", kNoArg)
-    LAPTIME_KEY("cbid", kNoArg)
-#undef LAPTIME_KEY
-    return nullptr;
-  }
-  LAPTIME_MEMBER const char* close_args(const char* open, const char* close) {
-    item_.args_at = open;
-    item_.args_size = static_cast<uint64_t>(close + 1 - open);
-    return close + 1;
+  const char* arg_at(const char* p, uint8_t* arg) {
+    Value key;
+    p = key_string(p, &key);
+    if (p == nullptr) return nullptr;
+    *arg = arg_of(key.at, key.size);
+    return colon(p);
   }
 
   LAPTIME_MEMBER const char* unwanted(const char* p) {
@@ -304,6 +291,8 @@ class ItemParser : ValueParser<Lenient> {
     item_.int_seen = (item_.int_seen & ~(uint64_t{1} << slot)) | (uint64_t{fits} << slot);
     return e;
   }
+  Step* place_ = nullptr;  // how the item was laid out so far; null: as none before
+
   static bool digits_only(const Value& v) {
     for (uint64_t i = 0; i < v.size; ++i)
       if (v.at[i] < '0' || v.at[i] > '9') return false;

@@ -114,13 +114,12 @@ uint16_t Rows::category_of(const Item& item, uint64_t offset) {
 Token Rows::token(const Value& v) {
   Token t;
   if (v.kind == Kind::absent) return t;
+  if (v.kind == Kind::digits) {
+    t.what = Token::integer;
+    t.value = static_cast<int64_t>(v.size);
+    return t;
+  }
   if (v.kind == Kind::number) {
-    uint64_t magnitude;
-    if (v.size < 16 && sixteen_digits(v.at, &magnitude) == v.size) {
-      t.what = Token::integer;
-      t.value = static_cast<int64_t>(magnitude);
-      return t;
-    }
     const Integer i = read_integer(v.at, v.size);
     if (i.ok && i.magnitude <= static_cast<uint64_t>(INT64_MAX)) {
       t.what = Token::integer;
@@ -212,8 +211,9 @@ void Rows::add_row(const Item& item, uint8_t ph, int64_t dur_ns, uint64_t offset
 void Rows::add_flow(const Item& item, uint8_t ph, uint64_t offset) {
   uint64_t id;
   const Value& v = item.id;
-  const Integer i =
-      v.kind == Kind::number ? read_integer(v.at, v.size) : Integer{0, false, false};
+  const Integer i = v.kind == Kind::digits   ? Integer{v.size, false, true}
+                    : v.kind == Kind::number ? read_integer(v.at, v.size)
+                                             : Integer{0, false, false};
   if (i.ok) {
     id = i.negative ? 0 - i.magnitude : i.magnitude;
   } else if (v.kind == Kind::absent) {

@@ -7,7 +7,9 @@
 namespace laptime::scan {
 
 Scanner::Scanner(const Limits& limits)
-    : rows(limits, &tally), limits_(limits), parse_item_(best_parse_item()) {}
+    : rows(limits, &tally), limits_(limits), parse_item_(best_parse_item()) {
+  item_.layout = &layout_;
+}
 
 void Scanner::feed(const char* data, size_t size) {
   fed_ += size;

@@ -69,6 +69,7 @@ class Scanner {
   Limits limits_;
   ParseItem parse_item_;
   Item item_;
+  Layout layout_;
   State state_ = State::begin;
   Root root_ = Root::none;
   bool waiting_ = false;       // consume needs more text
