@@ -36,8 +36,9 @@ def union(starts: I64, ends: I64) -> Span:
     fresh[0] = True
     np.greater(starts[1:], reach[:-1], out=fresh[1:])
     first = np.flatnonzero(fresh)
-    last = np.append(first[1:], len(starts)) - 1
-    return starts[first].astype(np.int64), reach[last].astype(np.int64)
+    starts = starts[first].astype(np.int64, copy=False)
+    last = np.append(first[1:], len(ends)) - 1
+    return starts, reach[last].astype(np.int64, copy=False)
 
 
 def union_of(spans: Sequence[Span]) -> Span:

@@ -177,11 +177,8 @@ def _host_layers(
     layers: list[Layer] = []
     for account in order:
         if account in found:
-            starts = np.concatenate([s for s, _ in found[account]])
-            ends = np.concatenate([e for _, e in found[account]])
-            layers.append(
-                ("host_sync" if account == "refill" else account, intervals.union(starts, ends))
-            )
+            span = intervals.union_of(found.pop(account))
+            layers.append(("host_sync" if account == "refill" else account, span))
     return layers
 
 
