@@ -10,16 +10,9 @@ import numpy as np
 
 from laptime.ledger import states
 from laptime.ledger.ledger import DeviceLedger
-from laptime.model.rows import (
-    API_CALLS,
-    DEVICE_WORK,
-    Kind,
-    Mask,
-    Rows,
-    SparseInts,
-    SparseTexts,
-)
+from laptime.model.rows import API_CALLS, DEVICE_WORK, Kind, Mask, Rows
 from laptime.model.run import Timeline
+from laptime.model.subset import subset
 
 Choice = Callable[[Rows], Mask]
 
@@ -74,38 +67,7 @@ CHOICES: Mapping[str, Choice] = {
 
 def without_rows(timeline: Timeline, gone: Mask) -> Timeline:
     """The timeline without some rows; names, lanes and devices stay as they are."""
-    rows, kept = timeline.rows, np.flatnonzero(~gone)
-    new = np.cumsum(~gone) - 1
-    read = rows.read_args
-
-    def ids(column: np.ndarray | None) -> np.ndarray | None:  # type: ignore[type-arg]
-        return None if column is None else column[kept]
-
-    fewer = Rows(
-        start_ns=rows.start_ns[kept],
-        dur_ns=rows.dur_ns[kept],
-        name=rows.name[kept],
-        names=rows.names,
-        category=rows.category[kept],
-        categories=rows.categories,
-        kind=rows.kind[kept],
-        lane=rows.lane[kept],
-        phase=rows.phase[kept],
-        correlation=ids(rows.correlation),
-        external_id=ids(rows.external_id),
-        python_id=ids(rows.python_id),
-        python_parent=ids(rows.python_parent),
-        ints={
-            k: SparseInts(new[s.row[~gone[s.row]]], s.value[~gone[s.row]])
-            for k, s in rows.ints.items()
-        },
-        texts={
-            k: SparseTexts(new[s.row[~gone[s.row]]], s.value[~gone[s.row]], s.texts)
-            for k, s in rows.texts.items()
-        },
-        read_args=None if read is None else (lambda wanted: read(kept[wanted])),
-    )
-    return replace(timeline, rows=fewer)
+    return replace(timeline, rows=subset(timeline.rows, np.flatnonzero(~gone)))
 
 
 def flows(before: DeviceLedger, after: DeviceLedger) -> dict[tuple[str, str], int]:
