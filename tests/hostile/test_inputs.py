@@ -24,8 +24,8 @@ from tests.hostile.running import (
 CASES = [*containers.CASES, *syntax.CASES, *values.CASES, *structure.CASES]
 
 
-QUICK = 3
-"""Of cases alike but for one word (``times are NaN``, ``times are null``), so many run quickly."""
+QUICK = 1
+"""Of cases alike but for a word (``times are NaN``, ``times are null``), so many run quickly."""
 
 
 def _parameters(terminal: bool) -> list[object]:
@@ -36,7 +36,7 @@ def _parameters(terminal: bool) -> list[object]:
         family = " ".join(case.name.split()[:2])
         alike[family] = alike.get(family, 0) + 1
         slow = case.slow or alike[family] > QUICK
-        slow |= terminal and not case.name.startswith(("names", "raw names"))
+        slow |= terminal and not case.name.startswith(("names that", "names of rich", "raw names"))
         marks = [pytest.mark.slow] if slow else []
         found.append(pytest.param(case, id=case.name.replace(" ", "-"), marks=marks))
     return found
@@ -48,8 +48,8 @@ def _run(case: Case, folder: Path, extra: list[str]) -> Outcome:
     arguments = list(case.make(made))
     if case.stdin:
         (path,) = arguments
-        return laptime_on(folder, ["-", *extra], stdin=path, wall_s=case.wall_s)
-    return laptime_on(folder, [*arguments, *extra], wall_s=case.wall_s)
+        return laptime_on(folder, ["-", *extra], stdin=path, wall_s=case.limit_s)
+    return laptime_on(folder, [*arguments, *extra], wall_s=case.limit_s)
 
 
 @pytest.mark.parametrize("case", _parameters(terminal=False))

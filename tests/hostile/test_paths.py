@@ -142,7 +142,14 @@ LAPS = ["((", "[", "*", "?", "", "\x1b[31m", "a" * 100_000, "[[[*", "ProfilerSte
 LAPS += ["*" * 300 + "x", "[!]", "\u202e", "NVTX:"]
 
 
-@pytest.mark.parametrize("lap", LAPS, ids=lambda lap: ascii(lap[:20]))
+def _most_slow(values: list[str], quick: int) -> list[object]:
+    return [
+        pytest.param(v, marks=[pytest.mark.slow] if i >= quick else [])
+        for i, v in enumerate(values)
+    ]
+
+
+@pytest.mark.parametrize("lap", _most_slow(LAPS, 4), ids=lambda lap: ascii(lap[:20]))
 def test_names_of_laps(tmp_path: Path, lap: str) -> None:
     (tmp_path / "t.json").write_bytes(SOUND)
     outcome = explain(tmp_path, tmp_path / "t.json", f"--lap={lap}", "--json")
