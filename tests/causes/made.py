@@ -42,7 +42,11 @@ class Made:
         fill: str | None = None,
         source: str = "mark",
         rank: int | None = None,
+        host_ms: float | None = None,
+        open_window: bool = False,
     ) -> None:
+        self.host_ns = round((lap_ms if host_ms is None else host_ms) * MS)
+        self.open_window = open_window
         self.lap_ns, self.laps, self.cpu = round(lap_ms * MS), laps, cpu
         self.fill = fill or ("operators" if cpu else "compute")
         self.vendor, self.source, self.rank = vendor, source, rank
@@ -66,11 +70,11 @@ class Made:
         self.rows.append((kind, name, round(at_ms * MS), round(dur_ms * MS), lane))
         return len(self.rows) - 1
 
-    def op(self, name: str, at_ms: float, dur_ms: float) -> int:
-        return self.row(Kind.CPU_OP, name, at_ms, dur_ms)
+    def op(self, name: str, at_ms: float, dur_ms: float, lane: int = THREAD) -> int:
+        return self.row(Kind.CPU_OP, name, at_ms, dur_ms, lane)
 
-    def mark(self, name: str, at_ms: float, dur_ms: float) -> int:
-        return self.row(Kind.ANNOTATION, name, at_ms, dur_ms)
+    def mark(self, name: str, at_ms: float, dur_ms: float, lane: int = THREAD) -> int:
+        return self.row(Kind.ANNOTATION, name, at_ms, dur_ms, lane)
 
     def call(self, name: str, at_ms: float, dur_ms: float) -> int:
         return self.row(Kind.RUNTIME, name, at_ms, dur_ms)
@@ -194,7 +198,7 @@ class Made:
             ends.append(high)
             account.append(column[named[0] if named else self.fill])
         windows = [
-            DeviceLap(device, f"lap{i}", i * self.lap_ns, self.lap_ns, False)
+            DeviceLap(device, f"lap{i}", i * self.lap_ns, self.lap_ns, self.open_window)
             for i in range(self.laps)
         ]
         ns = np.zeros((self.laps, len(leaves)), dtype=np.int64)
@@ -202,7 +206,7 @@ class Made:
             for s, e, j in zip(starts, ends, account, strict=True):
                 ns[i, j] += max(0, min(e, w.end_ns) - max(s, w.start_ns))
         laps = Laps(
-            laps=[Lap(w.lap, w.lap, w.start_ns, w.dur_ns) for w in windows],
+            laps=[Lap(w.lap, w.lap, i * self.host_ns, self.host_ns) for i, w in enumerate(windows)],
             by_device=windows,
             source=self.source,
             mark="ProfilerStep",

@@ -6,6 +6,7 @@ import pytest
 
 from laptime.causes.case import Abstention, Clear, Finding, Need
 from laptime.causes.exposed_collectives import CAUSE, _operation
+from laptime.causes.healthy import CAUSE as HEALTHY
 from laptime.causes.registry import outcome
 from laptime.kernels.names import KernelName
 from laptime.ledger.work import WorkClass
@@ -74,3 +75,59 @@ def test_recorded_names_in_the_words_of_kernels(
     recorded: str | None, operation: str | None
 ) -> None:
     assert _operation(recorded) == operation
+
+
+def on_thread(gloo_ms: float = 40.0) -> Made:
+    """A CPU-only run: an operator around an asynchronous all-reduce, 30 ms of work beside it."""
+    made = Made(cpu=True)
+    for lap in made.each():
+        made.op("backward", lap + 9.0, gloo_ms + 20.0)
+        made.op("gloo:all_reduce", lap + 10.0, gloo_ms)
+        made.op("aten::mm", lap + 20.0, 30.0)
+        made.op("gloo:barrier", lap + 10.0, 1.0, lane=SIDE)
+    return made
+
+
+NO_GPU = ALL_NEEDS - {Need.GPU_ROWS}
+
+
+def test_cpu_only_run_counts_the_owning_thread_without_the_work_beside() -> None:
+    found = CAUSE.look(on_thread().case(NO_GPU))
+    assert isinstance(found, Finding)
+    assert found.sentence == (
+        "The owning thread does nothing but communicate for 10.0 of each 100 ms lap (10 %), most "
+        "of it in gloo:all_reduce; transfer and waiting for late ranks cannot be told apart on one "
+        "rank."
+    )
+    assert found.bound_ns == 10 * MS
+    assert {e.name for e in found.events} == {"gloo:all_reduce"}
+
+
+def test_cpu_only_run_with_little_communication_is_clear() -> None:
+    clear = CAUSE.look(on_thread(gloo_ms=4.0).case(NO_GPU))
+    assert isinstance(clear, Clear)
+    assert clear.why == "the owning thread only communicates for 4.0 % of the lap, below 5.0 %"
+
+
+def test_cpu_only_run_abstains_where_a_device_was_used_and_not_recorded() -> None:
+    made = on_thread()
+    made.call("cudaLaunchKernel", 1.0, 0.1)
+    assert isinstance(CAUSE.look(made.case(NO_GPU)), Abstention)
+
+
+def test_a_thread_that_communicates_is_not_healthy() -> None:
+    clear = HEALTHY.look(on_thread().case(NO_GPU))
+    assert isinstance(clear, Clear)
+    assert "10 % with copies or communication alone" in clear.why
+
+
+def test_a_bound_that_the_host_lowers_to_nothing_is_no_finding() -> None:
+    made = communicating()
+    for lap in made.each():
+        made.activity("kernel", lap, 0.5, made.call("cudaLaunchKernel", lap, 0.4))
+    clear = CAUSE.look(made.case())
+    assert isinstance(clear, Clear)
+    assert clear.why.startswith(
+        "communication without computation takes 20.0 of each 100 ms lap (20 %), but the host "
+        "waits for the device at most 400 us a lap"
+    )

@@ -50,7 +50,8 @@ def test_speaks_only_where_no_other_cause_does() -> None:
     assert isinstance(CAUSE.look(case), Finding)
     judged = judge(case.run, [case], using=[CAUSE, INPUT])
     assert [f.id for f in judged.findings] == ["input-starvation"]
-    assert [f.id for f in judged.silenced] == ["healthy"]
+    assert judged.silenced == ()
+    assert judged.clear == ()
 
 
 def test_the_verdict_of_a_healthy_run() -> None:
@@ -91,3 +92,16 @@ def test_the_verdict_names_what_could_not_be_judged() -> None:
         "no cause above its limit; not judged: host-sync, input-starvation, launch-bound, "
         "pageable-copies."
     )
+
+
+def test_one_open_window_that_leaves_out_part_of_the_lap_is_not_healthy() -> None:
+    """Busy all of 90 ms between first and last kernel, in a lap of 120 ms."""
+    cut = Made(lap_ms=90.0, laps=1, host_ms=120.0, open_window=True)
+    clear = CAUSE.look(cut.case())
+    assert isinstance(clear, Clear)
+    assert clear.why.endswith(
+        "; that lap is all the time between the device's first and last work in a host lap of "
+        "120 ms"
+    )
+    whole = Made(lap_ms=90.0, laps=1, host_ms=99.0, open_window=True)
+    assert isinstance(CAUSE.look(whole.case()), Finding)

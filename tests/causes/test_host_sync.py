@@ -51,3 +51,25 @@ def test_abstains_without_rows(need: Need) -> None:
     answer = outcome(CAUSE, synchronising().case(ALL_NEEDS - {need}))
     assert isinstance(answer, Abstention)
     assert answer.missing == (need.value,)
+
+
+def test_no_call_recorded_is_said_and_not_measured_as_nothing() -> None:
+    made = Made()
+    for lap in made.each():
+        made.activity("kernel", lap, 100.0, made.call("cudaLaunchKernel", lap, 0.01))
+    clear = CAUSE.look(made.case())
+    assert isinstance(clear, Clear)
+    assert clear.why == "no blocking call recorded"
+
+
+def test_abstains_where_operators_synchronise_in_calls_that_are_not_recorded() -> None:
+    made = Made()
+    for lap in made.each():
+        made.activity("kernel", lap, 100.0, made.call("cudaLaunchKernel", lap, 0.01))
+        made.op("aten::item", lap + 4.0, 88.0)
+    answer = CAUSE.look(made.case())
+    assert isinstance(answer, Abstention)
+    assert answer.missing == (
+        "blocking calls: operators that synchronise take 88 % of the lap, and no call in them is "
+        "recorded",
+    )

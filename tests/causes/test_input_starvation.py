@@ -7,7 +7,7 @@ import pytest
 from laptime.causes.case import Abstention, Clear, Finding, Need
 from laptime.causes.input_starvation import CAUSE
 from laptime.causes.registry import outcome
-from tests.causes.made import ALL_NEEDS, MS, Made
+from tests.causes.made import ALL_NEEDS, MS, SIDE, Made
 
 SINGLE = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 MULTI = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
@@ -112,3 +112,23 @@ def test_abstains_where_a_device_was_used_and_not_recorded() -> None:
     answer = CAUSE.look(made.case(ALL_NEEDS - {Need.GPU_ROWS}))
     assert isinstance(answer, Abstention)
     assert answer.missing == ("gpu_rows",)
+
+
+def prefetched(loading_ms: float = 90.0) -> Made:
+    """The loader runs on a thread that launches nothing."""
+    made = Made()
+    for lap in made.each():
+        made.mark(SINGLE, lap, loading_ms, lane=SIDE)
+        made.account("input_wait", lap, lap + 0.001)
+    return made
+
+
+def test_a_loader_on_another_thread_is_not_judged_by_its_rows() -> None:
+    answer = CAUSE.look(prefetched().case())
+    assert isinstance(answer, Abstention)
+    assert answer.missing == (
+        "rows of the wait for it: the loader runs on another thread for 90.0 of each 100 ms lap",
+    )
+    clear = CAUSE.look(prefetched(4.0).case())
+    assert isinstance(clear, Clear)
+    assert clear.why == "the loader runs on another thread for 4.00 of each 100 ms lap"

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from laptime.causes.case import Clear, Finding
+from laptime.causes.fp32_matmul import CAUSE as FP32
 from laptime.causes.slack import capped, host_waits_ns
 from laptime.causes.view import gpu_views
+from laptime.kernels.names import KernelName
+from laptime.model.rows import Kind
+from tests.causes.made import MS, SIDE, Made
 from tests.causes.test_evidence import file_named
 from tests.evidence_files import needs_evidence
+
+SGEMM = KernelName("ampere_sgemm_128x64_nn", "cuBLAS", "gemm", dtype="fp32", tensor_core=False)
 
 
 def _view(part: str):  # type: ignore[no-untyped-def]
@@ -55,3 +62,75 @@ def test_a_bound_is_lowered_to_what_the_host_waits_and_says_so() -> None:
 @needs_evidence
 def test_no_cap_while_the_queue_fills() -> None:
     assert host_waits_ns(_view("kineto/tracelens/mi300/resnet_act_checkpoint")) is None
+
+
+def paced(host_ms: float = 10.0, call: str = "cudaStreamSynchronize") -> Made:
+    """Laps of 10 ms that the device works through, with 4 ms of a call on the launching thread."""
+    made = Made(lap_ms=10.0, host_ms=host_ms)
+    for lap in made.each():
+        made.activity("kernel", lap, 10.0, made.call("cudaLaunchKernel", lap, 0.1))
+        if call:
+            made.call(call, lap + 2.0, 4.0)
+    return made
+
+
+def waits_of(made: Made) -> int | None:
+    return host_waits_ns(gpu_views(made.case())[0])
+
+
+def test_calls_beside_device_work_are_the_cap() -> None:
+    assert waits_of(paced()) == round(4.1 * MS)
+
+
+@pytest.mark.parametrize(("host_ms", "known"), [(9.9, True), (9.7, False), (10.5, True)])
+def test_no_cap_where_the_host_runs_ahead(host_ms: float, known: bool) -> None:
+    """Device laps longer than host laps: the device limits the run, though nothing waits yet."""
+    assert (waits_of(paced(host_ms)) is not None) == known
+
+
+def test_no_cap_where_operators_wait_in_calls_that_are_not_recorded() -> None:
+    made = paced(call="")
+    assert waits_of(made) == round(0.1 * MS)
+    made.op("aten::item", 1.0, 8.0)
+    assert waits_of(made) is None
+    made.call("cudaStreamSynchronize", 1.5, 7.0)
+    assert waits_of(made) is not None
+
+
+@pytest.mark.parametrize("query", ["cudaEventQuery", "hipEventQuery", "cudaStreamQuery"])
+def test_polling_counts_from_the_first_to_the_last_query(query: str) -> None:
+    made = paced(call="")
+    for lap in made.each():
+        for i in range(9):
+            made.call(query, lap + 1.0 + i, 0.002)
+    assert waits_of(made) == round((0.1 + 8.002) * MS)
+
+
+def test_queries_of_a_thread_that_does_not_launch_are_no_polling() -> None:
+    made = paced(call="")
+    for lap in made.each():
+        for i in range(9):
+            made.row(Kind.RUNTIME, "cudaEventQuery", lap + 1.0 + i, 0.002, lane=SIDE)
+    assert waits_of(made) == round((0.1 + 9 * 0.002) * MS)
+
+
+def test_a_bound_of_nothing_is_no_finding() -> None:
+    """fp32 all the lap, on a device that the host never waits for."""
+    made = Made(lap_ms=10.0)
+    for lap in made.each():
+        call = made.call("cudaLaunchKernel", lap, 0.01)
+        made.activity(SGEMM.name, lap + 0.01, 9.0, call, decoded=SGEMM)
+        made.account("host_between_ops", lap + 9.01, lap + 10.0)
+    clear = FP32.look(made.case())
+    assert isinstance(clear, Clear)
+    assert clear.why == (
+        "products and convolutions in fp32 take 9.00 of each 10.0 ms lap (90 %), but the host is "
+        "never in a call while the device works, so that it waits for nothing that faster device "
+        "work could shorten"
+    )
+    made.call("cudaStreamSynchronize", 1.0, 0.3)
+    clear = FP32.look(made.case())
+    assert isinstance(clear, Clear)
+    assert "but the host waits for the device at most 75.0 us a lap, so that" in clear.why
+    made.call("cudaStreamSynchronize", 11.0, 0.3)
+    assert isinstance(FP32.look(made.case()), Finding)

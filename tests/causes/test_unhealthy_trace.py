@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from laptime.causes.case import Clear, Finding
 from laptime.causes.unhealthy_trace import CAUSE
 from laptime.model.health import Loss
@@ -19,7 +21,7 @@ def test_a_whole_trace_is_clear() -> None:
     clear = CAUSE.look(whole().case())
     assert isinstance(clear, Clear)
     assert clear.why == (
-        "4 steady laps, nothing lost, an activity for every launch, unattributed 0.0 %"
+        "4 steady laps counted, nothing lost, an activity for every launch, unattributed 0.0 %"
     )
 
 
@@ -27,7 +29,7 @@ def test_too_few_laps() -> None:
     found = CAUSE.look(whole(laps=1).case())
     assert isinstance(found, Finding)
     assert found.sentence == (
-        "The trace does not carry firm conclusions: 1 steady lap where a spread needs 3."
+        "The trace does not carry firm conclusions: 1 steady lap counted where a spread needs 3."
     )
     assert found.bound_ns is None
     assert found.share is None
@@ -90,3 +92,22 @@ def test_unattributed_and_profiler_time() -> None:
     assert isinstance(found, Finding)
     assert "3.0 % of the time is unattributed" in found.sentence
     assert "the profiler itself takes 7.5 % of the time" in found.sentence
+
+
+def test_only_laps_that_are_counted_are_enough_for_a_spread() -> None:
+    """Steady laps without a window of their own (no device work in them) carry no statistics."""
+    case = whole().case()
+    (device,) = case.ledger.devices
+    short = replace(device, windows=device.windows[:2], ns=device.ns[:2])
+    found = CAUSE.look(replace(case, ledger=replace(case.ledger, devices=[short])))
+    assert isinstance(found, Finding)
+    assert "2 steady laps counted where a spread needs 3" in found.sentence
+
+
+def test_without_launch_calls_nothing_is_said_of_them() -> None:
+    made = Made()
+    for lap in made.each():
+        made.activity("kernel", lap, 100.0)
+    clear = CAUSE.look(made.case())
+    assert isinstance(clear, Clear)
+    assert clear.why == "4 steady laps counted, nothing lost, no launch call, unattributed 0.0 %"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from laptime.causes.case import Case
 from laptime.causes.registry import judge
 from laptime.causes.verdict import verdict
-from tests.causes.made import Made
+from laptime.causes.view import device_views
+from tests.causes.made import MS, Made
 from tests.causes.test_input_starvation import starved
 
 
@@ -48,7 +51,7 @@ def test_nothing_found_names_the_rest() -> None:
 def test_a_busy_device_in_a_short_trace() -> None:
     assert said(Made(laps=1).case()) == (
         "Device busy 100.0 % of the one 100 ms lap counted, no cause found; the trace does not "
-        "carry firm conclusions: 1 steady lap where a spread needs 3."
+        "carry firm conclusions: 1 steady lap counted where a spread needs 3."
     )
 
 
@@ -72,3 +75,23 @@ def test_several_ranks() -> None:
 def test_no_time_at_all() -> None:
     case = Made(laps=0).case()
     assert said(case).startswith("Cannot tell where the time went: no lap with device or thread")
+
+
+def test_an_open_window_is_named_beside_a_finding() -> None:
+    made = Made(lap_ms=90.0, laps=1, host_ms=120.0, open_window=True)
+    made.account("host_sync", 10.0, 40.0)
+    made.call("cudaStreamSynchronize", 9.0, 31.0)
+    assert (
+        "; the lap counted is all the time between the device's first and last work in a host lap "
+        "of 120 ms" in said(made.case())
+    )
+
+
+def test_a_mean_that_few_laps_make_has_its_median_beside_it() -> None:
+    case = Made(laps=3).case()
+    (device,) = case.ledger.devices
+    long = replace(device.windows[2], dur_ns=1000 * MS)
+    uneven = replace(device, windows=[*device.windows[:2], long])
+    view = device_views(replace(case, ledger=replace(case.ledger, devices=[uneven])))[0]
+    assert view.lap == "an average 400 ms lap (median 100 ms)"
+    assert view.of_lap(2 * MS) == "2.00 of an average 400 ms lap (median 100 ms)"

@@ -22,6 +22,9 @@ TO_DEVICE = re.compile(r"^Memcpy HtoD|^(Memcpy)?\s?CopyHostToDevice|^hipMemcpyHo
 PAGEABLE = re.compile(r"\(Pageable -> Device\)")
 NAMES_MEMORY = re.compile(r"\((Pageable|Pinned|Managed)")
 
+SYNCHRONISING = re.compile(r"^aten::(item|_local_scalar_dense|is_nonzero|nonzero|equal)$")
+"""Operators that read a value from the device before they return."""
+
 HELD_BY_COPY = ("held", "host_sync", "host_launch")
 """Idle accounts that time inside a copy's call, or right behind it, can be in."""
 
@@ -111,6 +114,21 @@ def waits(view: DeviceView) -> Waits:
     owner = np.full(len(starts), -1, dtype=np.int64)
     owner[at >= 0] = calls[at[at >= 0]]
     return Waits(starts, ends, owner)
+
+
+def calls_recorded(view: DeviceView) -> bool:
+    """Whether the trace has any blocking call at all, in the counted laps or outside them."""
+    return len(view.case.timeline.rows.like(BLOCKING, *API_CALLS)) > 0
+
+
+def unshown_waits(view: DeviceView) -> Span:
+    """Counted time in operators that synchronise, where blocking calls were not recorded.
+
+    With blocking calls, the ledger has that time under ``host_sync`` and the rest is launch cost.
+    """
+    if calls_recorded(view):
+        return intervals.EMPTY
+    return view.rows_span(view.case.timeline.rows.like(SYNCHRONISING, Kind.CPU_OP))
 
 
 def outermost(view: DeviceView, rows_inside: Ints, *kinds: Kind) -> list[str | None]:

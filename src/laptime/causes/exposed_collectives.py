@@ -8,9 +8,12 @@ import numpy as np
 
 from laptime.causes import wording
 from laptime.causes.case import Case, Clear, Finding, Need, Outcome
+from laptime.causes.launches import device_unseen
 from laptime.causes.limits import COMM_SHARE
-from laptime.causes.slack import capped
-from laptime.causes.view import DeviceView, gpu_views
+from laptime.causes.needs import abstention
+from laptime.causes.slack import capped, too_small
+from laptime.causes.thread_comm import longest_names, thread_comm, thread_comm_rows
+from laptime.causes.view import DeviceView, device_views, gpu_views
 from laptime.kernels.operations import COMM_OPERATIONS
 from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
@@ -27,7 +30,9 @@ class ExposedCollectives:
         Communication runs while no compute kernel does: the lap waits for it.
 
     How it shows
-        Accounts ``exposed_comm``, ``exposed_comm_transfer``, ``exposed_comm_wait``.
+        Accounts ``exposed_comm``, ``exposed_comm_transfer``, ``exposed_comm_wait``. On CPU-only
+        runs: the owning thread is inside ``gloo:``, ``mpi:`` or ``c10d::`` rows and in no operator
+        that began since.
 
     Why it costs
         The device's multiprocessors stand still, whether bytes move or another rank is late.
@@ -39,6 +44,7 @@ class ExposedCollectives:
 
     What is not flagged
         Communication under compute kernels, however much of it; copies beside it do not hide it.
+        Communication for which the host leaves no time to gain.
 
     Must not flag
         - ``kineto/hta/ns_resolution_trace``: a world of one rank, no communication.
@@ -48,12 +54,14 @@ class ExposedCollectives:
     id = "exposed-collectives"
     title = "Exposed communication"
     layer = "communication"
-    needs: Sequence[Need] = (Need.GPU_ROWS,)
+    needs: Sequence[Need] = ()
     silences: Sequence[str] = ()
 
     def look(self, case: Case) -> Outcome:
         """Judge the device with most exposed communication."""
         rank = case.timeline.rank
+        if Need.GPU_ROWS not in case.has:
+            return self._on_thread(case)
         looked = [(view, view.time_in(*EXPOSED)) for view in gpu_views(case)]
         if not looked:
             return Clear(self.id, "no device time", rank)
@@ -61,14 +69,20 @@ class ExposedCollectives:
         share = view.share(span)
         if share < COMM_SHARE.value:
             why = (
-                f"exposed communication is {wording.percent(share)} of the lap, below "
-                f"{wording.percent(COMM_SHARE.value)}"
+                f"exposed communication is {wording.below(share, COMM_SHARE.value, 'of the lap')}"
                 if len(_communication(view))
                 else "no communication in the counted laps"
             )
             return Clear(self.id, why, rank)
         exposed = view.mean_ns(span)
         bound, host_bound = capped(view, exposed)
+        if host_bound and too_small(view, bound):
+            return Clear(
+                self.id,
+                f"communication without computation takes {view.of_lap(exposed)} "
+                f"({wording.percent(share)}), but {host_bound}",
+                rank,
+            )
         kinds = _by_kind(view, span)
         named = wording.listed(
             f"{wording.count(number / view.laps)} {name} {wording.time(ns)}"
@@ -101,6 +115,43 @@ class ExposedCollectives:
                 "give every rank's trace, so that waiting for late ranks can be told from transfer",
                 "start communication earlier (DDP bucket_cap_mb, FSDP prefetch), or move less",
             ),
+        )
+
+    def _on_thread(self, case: Case) -> Outcome:
+        """Judge the owning thread of a CPU-only run by its rows of communication."""
+        rank = case.timeline.rank
+        views = [v for v in device_views(case) if len(thread_comm_rows(v))]
+        if not views or device_unseen(case):
+            return abstention(self.id, [Need.GPU_ROWS], rank)
+        view = views[0]
+        span, names = thread_comm(view), longest_names(view)
+        share, alone = view.share(span), view.mean_ns(span)
+        if share < COMM_SHARE.value:
+            return Clear(
+                self.id,
+                "the owning thread only communicates for "
+                f"{wording.below(share, COMM_SHARE.value, 'of the lap')}",
+                rank,
+            )
+        return Finding(
+            id=self.id,
+            title=self.title,
+            sentence=(
+                f"The owning thread does nothing but communicate for {view.of_lap(alone)} "
+                f"({wording.percent(share)}), most of it in {names[0]}; transfer and waiting for "
+                "late ranks cannot be told apart on one rank."
+            ),
+            share=share,
+            bound_ns=alone,
+            formula=(
+                "time of the owning thread inside rows of communication, without operators that "
+                f"begin inside them = {wording.time(alone)} per lap"
+            ),
+            device=view.device,
+            rank=rank,
+            events=view.events(thread_comm_rows(view)),
+            why=(f"rows: {wording.listed(names)}",),
+            next_step=("start communication earlier (DDP bucket_cap_mb), or move less",),
         )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from laptime.causes import wording
 from laptime.causes.case import Abstention, Case, Clear, Finding, Need, Outcome
 from laptime.causes.limits import FP32_SHARE
-from laptime.causes.slack import capped
+from laptime.causes.slack import capped, too_small
 from laptime.causes.view import DeviceView, gpu_views
 from laptime.kernels.names import UNKNOWN, KernelName
 from laptime.ledger import intervals
@@ -54,7 +54,8 @@ class Fp32Matmul:
 
     What is not flagged
         fp32 kernels on devices without matrix units; kernels whose name does not show whether they
-        use them; matrix-vector products, which are bound by memory.
+        use them; matrix-vector products, which are bound by memory; products in a run whose host
+        leaves no time to gain.
 
     Must not flag
         - ``kineto/tracelens/h100/Qwen``: its products run in bf16 on tensor cores.
@@ -96,18 +97,27 @@ class Fp32Matmul:
         if share < FP32_SHARE.value:
             return Clear(
                 self.id,
-                f"fp32 products without tensor cores take {wording.percent(share)} of the lap, "
-                f"below {wording.percent(FP32_SHARE.value)}",
+                "fp32 products without tensor cores take "
+                f"{wording.below(share, FP32_SHARE.value, 'of the lap')}",
                 rank,
             )
-        return self._finding(view, specs[view.device], span, kernels)
+        return self._weighed(view, specs[view.device], span, kernels)
 
-    def _finding(self, view: DeviceView, spec: DeviceSpec, span: Span, kernels: Ints) -> Finding:
+    def _weighed(
+        self, view: DeviceView, spec: DeviceSpec, span: Span, kernels: Ints
+    ) -> Finding | Clear:
         rows = view.case.timeline.rows
         alone = view.mean_ns(span)
         formats = [t for t in TARGETS if t in (spec.matrix_dtypes or ())]
         cut = _reduction(spec, formats)
         bound, host_bound = capped(view, round(alone * cut.fraction))
+        taken = f"{view.of_lap(alone)} ({wording.percent(view.share(span))})"
+        if host_bound and too_small(view, bound):
+            return Clear(
+                self.id,
+                f"products and convolutions in fp32 take {taken}, but {host_bound}",
+                view.case.timeline.rank,
+            )
         could_go = (
             host_bound
             if host_bound
@@ -121,9 +131,8 @@ class Fp32Matmul:
             id=self.id,
             title=self.title,
             sentence=(
-                f"Products and convolutions in fp32 take {view.of_lap(alone)} "
-                f"({wording.percent(view.share(span))}) on a device whose matrix units take "
-                f"{wording.listed(formats)}; {could_go}."
+                f"Products and convolutions in fp32 take {taken} on a device whose matrix units "
+                f"take {wording.listed(formats)}; {could_go}."
             ),
             share=view.share(span),
             bound_ns=bound,

@@ -9,7 +9,9 @@ from laptime.causes.case import Case, Clear, Finding, Need, Outcome
 from laptime.causes.launches import device_unseen
 from laptime.causes.limits import COMM_SHARE, HEALTHY_BUSY, UNATTRIBUTED_SHARE
 from laptime.causes.needs import abstention
+from laptime.causes.thread_comm import thread_comm
 from laptime.causes.view import DeviceView, device_views
+from laptime.ledger import intervals
 
 MOVING = ("exposed_copy", "exposed_comm", "exposed_comm_transfer", "exposed_comm_wait")
 """Accounts of a busy device that computes nothing."""
@@ -34,7 +36,8 @@ class Healthy:
 
     What is not flagged
         A busy device with a cause above its limit; busy is not the same as efficient, and nothing
-        is said here about how well the kernels use the device.
+        is said here about how well the kernels use the device. One open window that spans less than
+        90 % of its host lap: the rest of the lap is not accounted for.
 
     Must not flag
         - ``kineto/pytorch-kineto/resnet50_num_workers_0``: busy 56 % of its laps.
@@ -58,9 +61,10 @@ class Healthy:
         view = min(views, key=_busy)
         busy, unattributed = _busy(view), view.share(view.time_in("unattributed"))
         who = "The owning thread is inside operators" if view.ledger.cpu else "Device busy"
-        alone = view.share(view.time_in(*MOVING))
+        alone = view.share(intervals.both(view.time_in(*MOVING), thread_comm(view)))
         if (
             busy < HEALTHY_BUSY.value
+            or view.open_in
             or alone >= COMM_SHARE.value
             or unattributed > UNATTRIBUTED_SHARE.value
         ):
@@ -68,7 +72,8 @@ class Healthy:
                 self.id,
                 f"{who[0].lower()}{who[1:]} {wording.percent(busy)} of the lap, "
                 f"{wording.percent(alone)} with copies or communication alone, "
-                f"{wording.percent(unattributed)} unattributed",
+                f"{wording.percent(unattributed)} unattributed"
+                + (f"; that lap is {view.open_in}" if view.open_in else ""),
                 rank,
             )
         return Finding(

@@ -8,8 +8,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from laptime.causes import wording
-from laptime.causes.blocking import Waits, copies_to_device, copy_calls, outermost, waits
-from laptime.causes.case import Case, Clear, Finding, Need, Outcome
+from laptime.causes.blocking import (
+    Waits,
+    calls_recorded,
+    copies_to_device,
+    copy_calls,
+    outermost,
+    unshown_waits,
+    waits,
+)
+from laptime.causes.case import SUPPLY, Abstention, Case, Clear, Finding, Need, Outcome
 from laptime.causes.limits import SYNC_SHARE
 from laptime.causes.view import DeviceView, gpu_views
 from laptime.ledger import intervals
@@ -59,12 +67,7 @@ class HostSync:
         view, pieces, span, calls = max(looked, key=lambda v: v[0].share(v[2]))
         share = view.share(span)
         if share < SYNC_SHARE.value:
-            return Clear(
-                self.id,
-                f"blocking calls leave the device idle for {wording.percent(share)} of the lap, "
-                f"below {wording.percent(SYNC_SHARE.value)}",
-                rank,
-            )
+            return self._not_found(view, share)
         rows = case.timeline.rows
         names = Counter(rows.name_of(int(c)) for c in calls)
         origin = Counter(n for n in outermost(view, calls, Kind.CPU_OP) if n is not None)
@@ -108,6 +111,26 @@ class HostSync:
                 "late with a non-blocking copy and an event",
             ),
         )
+
+    def _not_found(self, view: DeviceView, share: float) -> Clear | Abstention:
+        """Little or no such time: by the calls where any are recorded; where operators that
+        synchronise show that their calls are not, that cannot be told."""
+        rank = view.case.timeline.rank
+        hidden = view.share(unshown_waits(view))
+        if hidden >= SYNC_SHARE.value:
+            return Abstention(
+                self.id,
+                (
+                    "blocking calls: operators that synchronise take "
+                    f"{wording.percent(hidden)} of the lap, and no call in them is recorded",
+                ),
+                SUPPLY[Need.LAUNCH_CALLS],
+                rank,
+            )
+        if not calls_recorded(view):
+            return Clear(self.id, "no blocking call recorded", rank)
+        told = wording.below(share, SYNC_SHARE.value, "of the lap")
+        return Clear(self.id, f"blocking calls leave the device idle for {told}", rank)
 
 
 def _own_waits(view: DeviceView) -> tuple[Waits, Span, Ints]:

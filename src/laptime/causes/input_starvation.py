@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from laptime.causes import wording
 from laptime.causes.case import Abstention, Case, Clear, Finding, Need, Outcome
 from laptime.causes.launches import device_unseen
@@ -34,7 +36,8 @@ class InputStarvation:
 
     What is not flagged
         A loader's span, however long, that overlaps device work: it costs nothing. Where launches
-        are recorded but no device rows, that cannot be known, and the cause abstains.
+        are recorded but no device rows, that cannot be known, and the cause abstains; so it does
+        where only threads that do not feed the device load.
 
     Must not flag
         - ``kineto/pytorch-kineto/resnet50_num_workers_4``: the loader's next returns at once in
@@ -58,7 +61,10 @@ class InputStarvation:
         wait = view.time_in("input_wait")
         share = view.share(wait)
         if share < INPUT_SHARE.value:
-            taken = _taken(view, loader_time(view, loader))
+            spent = loader_time(view, loader)
+            if spent.span_ns == 0:
+                return self._elsewhere(view, loader)
+            taken = _taken(view, spent)
             left = "the owning thread waits" if view.ledger.cpu else "the device is idle for it"
             return Clear(
                 self.id,
@@ -66,6 +72,24 @@ class InputStarvation:
                 case.timeline.rank,
             )
         return self._finding(view, loader, wait)
+
+    def _elsewhere(self, view: DeviceView, mine: Ints) -> Clear | Abstention:
+        """No loader on the threads that feed the device: what other threads load bounds the wait
+        for them, which their rows do not show."""
+        rank = view.case.timeline.rank
+        others = np.setdiff1d(loader_rows(view.case.timeline.rows), mine)
+        spent = loader_time(view, others)
+        if spent.span_ns == 0:
+            return Clear(self.id, "no loader's span in the counted laps", rank)
+        taken = f"the loader runs on another thread for {_taken(view, spent)}"
+        if spent.span_ns < INPUT_SHARE.value * spent.lap_ns:
+            return Clear(self.id, taken, rank)
+        return Abstention(
+            self.id,
+            (f"rows of the wait for it: {taken}",),
+            "profile with with_stack=True, so that the feeding thread's queue get is recorded",
+            rank,
+        )
 
     def _cannot_tell(self, case: Case) -> Abstention:
         """The ledger could not tell waiting for input from other idle time."""
@@ -116,7 +140,7 @@ class InputStarvation:
 
 def _taken(view: DeviceView, spent: LoaderTime) -> str:
     """The loader's span and its host lap ("69.3 of each 175 ms lap")."""
-    return wording.part_of(spent.span_ns, spent.lap_ns, view.whole)
+    return wording.part_of(spent.span_ns, spent.lap_ns, view.each)
 
 
 def _what_it_left(view: DeviceView, spent: LoaderTime, wait_ns: int, share: float) -> str:

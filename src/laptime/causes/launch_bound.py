@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from laptime.causes import wording
+from laptime.causes.blocking import unshown_waits
 from laptime.causes.case import Case, Clear, Finding, Need, Outcome
 from laptime.causes.limits import LAUNCH_GAP_NS, LAUNCH_SHARE
 from laptime.causes.view import DeviceView, gpu_views
 from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
-from laptime.ledger.states import BLOCKING
-from laptime.model.rows import API_CALLS, Kind
-
-SYNCHRONISING = re.compile(r"^aten::(item|_local_scalar_dense|is_nonzero|nonzero|equal)$")
-"""Operators that read a value from the device before they return."""
+from laptime.model.rows import Kind
 
 HOST_WORK = ("host_launch", "host_ops", "host_between_ops")
 """Accounts of a host that is at work on the next launch."""
@@ -68,8 +64,8 @@ class LaunchBound:
         share = view.share(short)
         if share < LAUNCH_SHARE.value:
             why = (
-                f"the device waits {wording.percent(share)} of the lap for launches, below "
-                f"{wording.percent(LAUNCH_SHARE.value)}"
+                "the device waits "
+                f"{wording.below(share, LAUNCH_SHARE.value, 'of the lap for launches')}"
             )
             if view.share(long) >= LAUNCH_SHARE.value:
                 why += (
@@ -133,23 +129,12 @@ def _split(view: DeviceView) -> tuple[Span, Span]:
     """Host-work time inside short gaps, and inside long ones."""
     idle = view.time_in("idle")
     brief = (idle[1] - idle[0]) <= LAUNCH_GAP_NS.value
-    brief &= intervals.by_window(_unshown_waits(view), idle[0], idle[1]) == 0
+    brief &= intervals.by_window(unshown_waits(view), idle[0], idle[1]) == 0
     waiting = view.time_in(*HOST_WORK)
     return (
         intervals.intersect(waiting, (idle[0][brief], idle[1][brief])),
         intervals.intersect(waiting, (idle[0][~brief], idle[1][~brief])),
     )
-
-
-def _unshown_waits(view: DeviceView) -> Span:
-    """Time in operators that synchronise, where blocking calls were not recorded.
-
-    With blocking calls, the ledger has that time under ``host_sync`` and the rest is launch cost.
-    """
-    rows = view.case.timeline.rows
-    if len(rows.like(BLOCKING, *API_CALLS)):
-        return intervals.EMPTY
-    return view.rows_span(rows.like(SYNCHRONISING, Kind.CPU_OP))
 
 
 def _gaps(view: DeviceView, short: Span) -> Span:

@@ -147,10 +147,7 @@ def _why_clear(view: DeviceView, copies: Copies, share: float) -> str:
             f"none of {wording.counted(copies.whole, 'host-to-device copy')} "
             f"is pageable and above {TINY_COPY_BYTES.value // 1024} KB ({copies.tiny} tiny)"
         )
-    return (
-        f"pageable copies cost {wording.percent(share)} of the lap, below "
-        f"{wording.percent(COPY_SHARE.value)}"
-    )
+    return f"pageable copies cost {wording.below(share, COPY_SHARE.value, 'of the lap')}"
 
 
 CAUSE = PageableCopies()

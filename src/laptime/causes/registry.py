@@ -61,15 +61,16 @@ def judge(run: Run, cases: Sequence[Case], using: Sequence[Cause] | None = None)
     clear: list[Clear] = []
     abstentions: list[Abstention] = []
     for case in cases:
-        found: list[tuple[Cause, Finding]] = []
-        for cause in causes() if using is None else using:
-            answer = outcome(cause, case)
-            if isinstance(answer, Finding):
-                found.append((cause, answer))
-            elif isinstance(answer, Clear):
-                clear.append(answer)
-            else:
-                abstentions.append(answer)
+        answers = [
+            (cause, outcome(cause, case)) for cause in (causes() if using is None else using)
+        ]
+        if any(isinstance(a, Finding) and c.layer != ALONE for c, a in answers):
+            # Beside a finding, whether all is well is no question: it is neither found, nor
+            # explained by what was found, nor ruled out.
+            answers = [(c, a) for c, a in answers if c.layer != ALONE or isinstance(a, Abstention)]
+        found = [(c, a) for c, a in answers if isinstance(a, Finding)]
+        clear += [a for _, a in answers if isinstance(a, Clear)]
+        abstentions += [a for _, a in answers if isinstance(a, Abstention)]
         spoken, quiet = _silence(case, found)
         findings += spoken
         silenced += quiet
@@ -101,7 +102,6 @@ def _silence(
 ) -> tuple[list[Finding], list[Finding]]:
     """Split findings into those that speak and the symptoms that others explain."""
     idle = {d.device: case.ledger.share(d, "idle") or 0.0 for d in case.ledger.devices if not d.cpu}
-    others = any(c.layer != ALONE for c, _ in found)
     spoken: list[Finding] = []
     quiet: list[Finding] = []
     for cause, finding in found:
@@ -113,8 +113,5 @@ def _silence(
         whole = idle.get(finding.device or "", 0.0)
         left = whole - explained
         hidden = explained > 0 and left <= UNEXPLAINED_IDLE.value * whole
-        if hidden or (cause.layer == ALONE and others):
-            quiet.append(finding)
-        else:
-            spoken.append(finding)
+        (quiet if hidden else spoken).append(finding)
     return spoken, quiet

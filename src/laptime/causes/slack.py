@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
+import numpy as np
+
 from laptime.causes import wording
-from laptime.causes.view import DeviceView
+from laptime.causes.blocking import unshown_waits
+from laptime.causes.limits import HOST_AHEAD, LEAST_BOUND
+from laptime.causes.named import named
+from laptime.causes.view import DeviceView, feeding_lanes, lane_rows
 from laptime.ledger import intervals
+from laptime.ledger.intervals import Span
 from laptime.model.rows import API_CALLS
+
+QUERY = re.compile(r"^(cuda|hip|cu)(Event|Stream)Query")
+"""Calls that ask whether the device is done, and return at once."""
 
 
 def host_waits_ns(view: DeviceView) -> int | None:
@@ -13,30 +24,30 @@ def host_waits_ns(view: DeviceView) -> int | None:
 
     A lap that only its device work shortens cannot end before the host has done its own part, so
     that it shrinks by no more than the host now waits. The host waits for the device inside API
-    calls only (synchronisation, blocking copies, launches into a full queue), so that the time in
-    which any thread is inside an API call while the device is busy is an upper bound of it. Python
-    that polls without calls is not seen.
+    calls (synchronisation, blocking copies, launches into a full queue), or polls it with queries,
+    so that the time in which any thread is inside an API call, or a feeding thread between two
+    queries, while the device is busy is an upper bound of it.
 
-    None where the bound does not hold: no launch calls, or no closed steady lap (while the launch
-    queue fills, the host does not wait yet and still is not what limits the run).
+    None where the bound does not hold or cannot be known: no launch calls; no closed steady lap;
+    device laps longer than their host laps (the host runs ahead, and the device is what limits the
+    run although nothing waits for it yet); operators that wait in calls that are not recorded.
     """
     work = view.work
-    ledger = view.case.ledger
-    steady = {lap.id for lap in ledger.laps.laps if lap.steady}
-    chosen = [
-        w
-        for w, c in zip(view.ledger.windows, ledger.counted(view.ledger).tolist(), strict=True)
-        if c
-    ]
-    if work is None or not work.launched.any() or ledger.laps.source == "window":
+    laps = view.case.ledger.laps
+    hosts = {lap.id: lap for lap in laps.laps if lap.steady}
+    if work is None or not work.launched.any() or laps.source == "window":
         return None
-    if not chosen or any(w.open or w.lap not in steady for w in chosen):
+    if not view.counted or any(w.open or w.lap not in hosts for w in view.counted):
+        return None
+    host_ns = sum(hosts[w.lap].dur_ns for w in view.counted)
+    if view.whole_ns > (1 + HOST_AHEAD.value) * host_ns or intervals.total(unshown_waits(view)):
         return None
     rows = view.case.timeline.rows
     calls = rows.of_kind(*API_CALLS)
     inside = intervals.union(rows.start_ns[calls], rows.end_ns(calls))
     busy = intervals.union(work.start_ns, work.end_ns)
-    return view.mean_ns(view.inside(intervals.intersect(inside, busy)))
+    waiting = intervals.both(inside, _polled(view))
+    return view.mean_ns(view.inside(intervals.intersect(waiting, busy)))
 
 
 def capped(view: DeviceView, bound_ns: int) -> tuple[int, str]:
@@ -47,7 +58,34 @@ def capped(view: DeviceView, bound_ns: int) -> tuple[int, str]:
     waits = host_waits_ns(view)
     if waits is None or waits >= bound_ns:
         return bound_ns, ""
+    if waits == 0:
+        return 0, (
+            "the host is never in a call while the device works, so that it waits for nothing that "
+            "faster device work could shorten"
+        )
     return waits, (
         f"the host waits for the device at most {wording.time(waits)}{view.per_lap}, so that "
         "faster device work alone can gain no more"
     )
+
+
+def too_small(view: DeviceView, bound_ns: int) -> bool:
+    """Whether a lowered bound leaves nothing worth naming a cause for."""
+    return bound_ns < LEAST_BOUND.value * view.lap_ns
+
+
+def _polled(view: DeviceView) -> Span:
+    """From the first to the last query of each run of queries on a thread that feeds the device:
+    such a thread asks and sleeps in turn until the device is done."""
+    rows = view.case.timeline.rows
+    starts, ends = [], []
+    for lane in feeding_lanes(view):
+        calls = lane_rows(view.case, rows.of_kind(*API_CALLS), [lane])
+        calls = calls[np.argsort(rows.start_ns[calls], kind="stable")]
+        query = named(rows, calls, QUERY)
+        both = np.flatnonzero(query[:-1] & query[1:])
+        starts.append(rows.start_ns[calls[both]])
+        ends.append(rows.end_ns(calls[both + 1]))
+    if not starts:
+        return intervals.EMPTY
+    return intervals.union(np.concatenate(starts), np.concatenate(ends))

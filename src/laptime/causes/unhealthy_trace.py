@@ -15,7 +15,7 @@ from laptime.causes.limits import (
     STEADY_LAPS,
     UNATTRIBUTED_SHARE,
 )
-from laptime.causes.view import device_views
+from laptime.causes.view import device_views, steady_counted
 
 
 class UnhealthyTrace:
@@ -25,9 +25,9 @@ class UnhealthyTrace:
         The evidence lacks something that every other answer rests on.
 
     How it shows
-        Fewer than three steady laps; items lost while reading; kernel launches without an activity
-        (the profiler dropped them, or recorded no device rows at all); more than 2 % of the time
-        unattributed; the profiler's own overhead above 5 %.
+        Fewer than three steady laps with a counted window; items lost while reading; kernel
+        launches without an activity (the profiler dropped them, or recorded no device rows at all);
+        more than 2 % of the time unattributed; the profiler's own overhead above 5 %.
 
     Why it costs
         It costs nothing in the run; it costs the certainty of everything said about it.
@@ -41,7 +41,7 @@ class UnhealthyTrace:
 
     Must not flag
         - ``kineto/pytorch-kineto/resnet50_num_workers_0``: six laps, whole, under 2 % unattributed.
-        - ``kineto/hta/ns_resolution_trace``: five laps, three of them steady.
+        - ``kineto/hta/df_index_resolver``: four steady laps are counted, and nothing is lost.
     """
 
     id = "unhealthy-trace"
@@ -55,10 +55,11 @@ class UnhealthyTrace:
         problems, steps = _problems(case)
         rank = case.timeline.rank
         if not problems:
+            every = "an activity for every launch" if launches(case).all else "no launch call"
             return Clear(
                 self.id,
-                f"{wording.counted(len(case.ledger.laps.steady), 'steady lap')}, nothing lost, an "
-                f"activity for every launch, unattributed {wording.percent(_worst(case)[0])}",
+                f"{wording.counted(steady_counted(case), 'steady lap')} counted, nothing lost, "
+                f"{every}, unattributed {wording.percent(_worst(case)[0])}",
                 rank,
             )
         return Finding(
@@ -85,7 +86,7 @@ def _problems(case: Case) -> tuple[list[str], list[str]]:
         steps.append(step)
 
     laps = case.ledger.laps
-    steady = len(laps.steady)
+    steady = steady_counted(case)
     if laps.source == "window":
         say(
             "no laps could be told, the whole recording counts as one",
@@ -93,7 +94,8 @@ def _problems(case: Case) -> tuple[list[str], list[str]]:
         )
     elif steady < STEADY_LAPS.value:
         say(
-            f"{wording.counted(steady, 'steady lap')} where a spread needs {STEADY_LAPS.value:g}",
+            f"{wording.counted(steady, 'steady lap')} counted where a spread needs "
+            f"{STEADY_LAPS.value:g}",
             "profile more steps: schedule(wait=1, warmup=1, active=5)",
         )
     source = case.timeline.source

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from laptime.causes import wording
 from laptime.causes.case import Case, Finding, Judgement
 from laptime.causes.launches import device_unseen
-from laptime.causes.limits import HEALTHY_BUSY, LARGER_THAN_FOUND, SLIVER, UNATTRIBUTED_SHARE
+from laptime.causes.limits import HEALTHY_BUSY, LARGER_THAN_FOUND, UNATTRIBUTED_SHARE
 from laptime.causes.view import DeviceView, device_views
 
 COMPUTING = ("compute", "compute_with_comm", "operators")
@@ -28,7 +28,8 @@ def verdict(judgement: Judgement, cases: Sequence[Case]) -> str:
     else:
         healthy = first.id == "healthy"
         told = first.sentence if healthy else wording.sentence_after(first.title, first.sentence)
-        told = told.rstrip(".") + _elsewhere(first, judgement, len(cases))
+        told = told.rstrip(".") + _window_of(first, views)
+        told += _elsewhere(first, judgement, len(cases))
         told += _larger(judgement, views, first.rank)
     if (first is None or first.bound_ns is None) and judgement.abstentions:
         told += f"; not judged: {wording.listed(_not_judged(judgement), most=4)}"
@@ -71,18 +72,16 @@ def _without_cause(
 
 
 def _sliver(view: DeviceView) -> str:
-    """Says so where the one window counted is open and spans little of its lap on the host: the
-    device's time before and after its own work is in no window."""
-    open_windows = [w for w in view.ledger.windows if w.open]
-    if view.ledger.cpu or view.laps != 1 or len(open_windows) != len(view.ledger.windows):
-        return ""
-    lap = next(lap for lap in view.case.ledger.laps.laps if lap.id == open_windows[0].lap)
-    if open_windows[0].dur_ns >= SLIVER.value * lap.dur_ns:
-        return ""
-    return (
-        f", which is all the time between the device's first and last work in a host lap of "
-        f"{wording.time(lap.dur_ns)}"
-    )
+    """Says so where the window counted is open and spans too little of its lap on the host."""
+    return f", which is {view.open_in}" if view.open_in else ""
+
+
+def _window_of(finding: Finding, views: Sequence[DeviceView]) -> str:
+    """The same of the device that a finding is about."""
+    for view in views:
+        if view.device == finding.device and view.case.timeline.rank == finding.rank:
+            return f"; the lap counted is {view.open_in}" if view.open_in else ""
+    return ""
 
 
 def _worked(view: DeviceView) -> float:

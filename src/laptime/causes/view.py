@@ -9,10 +9,12 @@ import numpy as np
 
 from laptime.causes import wording
 from laptime.causes.case import Case, EventRef
+from laptime.causes.limits import MEAN_OVER_MEDIAN, SLIVER
 from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
 from laptime.ledger.ledger import DeviceLedger
 from laptime.ledger.work import Work
+from laptime.model.laps import DeviceLap
 from laptime.model.rows import I64, Ints
 
 EVENTS_SHOWN = 8
@@ -29,8 +31,13 @@ class DeviceView:
 
     case: Case
     ledger: DeviceLedger
+    counted: Sequence[DeviceLap]
     windows: Span
-    laps: int
+
+    @property
+    def laps(self) -> int:
+        """How many windows are counted."""
+        return len(self.counted)
 
     @property
     def device(self) -> str:
@@ -54,16 +61,43 @@ class DeviceView:
 
     @property
     def whole(self) -> str:
-        """What the denominator is, with a place for its length (see ``wording.part_of``)."""
+        """What the denominator is, with a place for its length (see ``wording.part_of``); where a
+        few laps make the mean, the median beside it."""
+        if self.laps > 1 and self.lap_ns > MEAN_OVER_MEDIAN.value * self._median_ns:
+            median = wording.time(self._median_ns)
+            return f"an average {{}} lap (median {median})" + self._unsteady()
+        return self.each
+
+    @property
+    def each(self) -> str:
+        """The same without the median, for lengths of host laps."""
         if self.case.ledger.laps.source == "window":
             return "the {} recording" if self.ledger.cpu else "the device's {} window"
         told = "each {} lap" if self.laps > 1 else "the one {} lap counted"
         return told + self._unsteady()
 
+    @property
+    def _median_ns(self) -> int:
+        """The middle counted window, of an even number the lower of the two."""
+        return sorted(w.dur_ns for w in self.counted)[(self.laps - 1) // 2]
+
+    @property
+    def open_in(self) -> str:
+        """Words for a single counted window that is open and spans too little of its host lap:
+        the device's time before its first and behind its last work is in no window. Else ""."""
+        if self.ledger.cpu or self.laps != 1 or not self.counted[0].open:
+            return ""
+        lap = next(lap for lap in self.case.ledger.laps.laps if lap.id == self.counted[0].lap)
+        if self.whole_ns >= SLIVER.value * lap.dur_ns:
+            return ""
+        return (
+            "all the time between the device's first and last work in a host lap of "
+            f"{wording.time(lap.dur_ns)}"
+        )
+
     def _unsteady(self) -> str:
         """Says why where the counted laps are not steady: no steady lap has a window to count."""
-        counted = self.case.ledger.counted(self.ledger).tolist()
-        ids = {w.lap for w, c in zip(self.ledger.windows, counted, strict=True) if c}
+        ids = {w.lap for w in self.counted}
         laps = [lap for lap in self.case.ledger.laps.laps if lap.id in ids]
         if any(lap.steady for lap in laps):
             return ""
@@ -158,10 +192,17 @@ def device_views(case: Case) -> list[DeviceView]:
         ]
         starts = np.array([w.start_ns for w in windows], dtype=np.int64)
         ends = np.array([w.end_ns for w in windows], dtype=np.int64)
-        view = DeviceView(case, ledger, intervals.union(starts, ends), len(windows))
+        view = DeviceView(case, ledger, windows, intervals.union(starts, ends))
         if view.whole_ns > 0:
             views.append(view)
     return views
+
+
+def steady_counted(case: Case) -> int:
+    """Steady laps that statistics really count: those with a counted window on the device that
+    has most of them (a lap without device work of its own has none, nor has the open last one)."""
+    steady = {lap.id for lap in case.ledger.laps.steady}
+    return max((sum(w.lap in steady for w in v.counted) for v in device_views(case)), default=0)
 
 
 def gpu_views(case: Case) -> list[DeviceView]:

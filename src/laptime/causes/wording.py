@@ -53,6 +53,19 @@ def percent(share: float) -> str:
     return f"{value:.0f} %" if 9.95 <= value <= 90 else f"{value:.1f} %"
 
 
+def below(share: float, limit: float, of: str) -> str:
+    """A share and the limit it stays under ("1.0 % of the lap, below 5.0 %"), with as many digits
+    as it takes to tell them apart."""
+    told, most = percent(share), percent(limit)
+    digits = 1
+    while share < limit and told == most and digits < 8:
+        digits += 1
+        told = f"{100 * share:.{digits}f} %"
+        most = f"{100 * limit:.{digits}f} %"
+    tiny = told.startswith("below")  # "below 0.1 %, below 5.0 %" says no more than the first
+    return f"{told} {of}" if tiny else f"{told} {of}, below {most}"
+
+
 def count(value: float) -> str:
     """A mean count ("15", "2.5", "1540")."""
     return f"{value:.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"

@@ -1,0 +1,49 @@
+"""Communication as the thread that owns the laps shows it, where no device row does."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from laptime.causes.view import DeviceView, lane_rows
+from laptime.ledger import intervals
+from laptime.ledger.device_work import COMM_REGION
+from laptime.ledger.intervals import Span
+from laptime.model.rows import Ints, Kind
+
+
+def thread_comm_rows(view: DeviceView) -> Ints:
+    """Rows of communication on the thread of a CPU-only run, in the counted laps."""
+    if not view.ledger.cpu or view.case.ledger.laps.owner_lane is None:
+        return np.zeros(0, dtype=np.int64)
+    rows = view.case.timeline.rows
+    found = rows.like(COMM_REGION, Kind.CPU_OP, Kind.ANNOTATION)
+    found = lane_rows(view.case, found, [view.case.ledger.laps.owner_lane])
+    return found[view.touching(rows.start_ns[found], rows.end_ns(found))]
+
+
+def thread_comm(view: DeviceView) -> Span:
+    """Counted time in which that thread does nothing but communicate: inside such rows, without
+    the operators that begin while one is open (an asynchronous one spans the work beside it)."""
+    rows = view.case.timeline.rows
+    found = thread_comm_rows(view)
+    span = view.rows_span(found)
+    if len(found) == 0:
+        return span
+    other = np.setdiff1d(rows.of_kind(Kind.CPU_OP), found)
+    other = lane_rows(view.case, other, [int(rows.lane[found[0]])])
+    other = other[~np.isin(rows.name[other], np.flatnonzero(rows.names_like(COMM_REGION)))]
+    # An operator around the communication begins before it and hides nothing.
+    began = intervals.contains(span, rows.start_ns[other])
+    beside = view.rows_span(other[began])
+    return intervals.subtract(span, beside)
+
+
+def longest_names(view: DeviceView, most: int = 2) -> list[str]:
+    """Names of such rows, those that cover most counted time first."""
+    rows = view.case.timeline.rows
+    found = thread_comm_rows(view)
+    covered = {
+        rows.names[i]: intervals.total(view.rows_span(found[rows.name[found] == i]))
+        for i in np.unique(rows.name[found]).tolist()
+    }
+    return sorted(covered, key=lambda name: (-covered[name], name))[:most]
