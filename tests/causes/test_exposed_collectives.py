@@ -131,3 +131,13 @@ def test_a_bound_that_the_host_lowers_to_nothing_is_no_finding() -> None:
         "communication without computation takes 20.0 of each 100 ms lap (20 %), but the host "
         "waits for the device at most 400 us a lap"
     )
+
+
+def test_rows_that_only_start_communication_on_a_device_say_nothing_of_it() -> None:
+    for name in ("nccl:all_reduce", "record_param_comms"):
+        made = Made(cpu=True)
+        for lap in made.each():
+            made.op(name, lap + 10.0, 1.0)
+        answer = CAUSE.look(made.case(NO_GPU))
+        assert isinstance(answer, Abstention)
+        assert answer.missing == ("gpu_rows",)

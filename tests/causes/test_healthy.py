@@ -100,8 +100,7 @@ def test_one_open_window_that_leaves_out_part_of_the_lap_is_not_healthy() -> Non
     clear = CAUSE.look(cut.case())
     assert isinstance(clear, Clear)
     assert clear.why.endswith(
-        "; that lap is all the time between the device's first and last work in a host lap of "
-        "120 ms"
+        "; that lap spans only the device's first to last work in a host lap of 120 ms"
     )
     whole = Made(lap_ms=90.0, laps=1, host_ms=99.0, open_window=True)
     assert isinstance(CAUSE.look(whole.case()), Finding)

@@ -81,9 +81,8 @@ def test_an_open_window_is_named_beside_a_finding() -> None:
     made = Made(lap_ms=90.0, laps=1, host_ms=120.0, open_window=True)
     made.account("host_sync", 10.0, 40.0)
     made.call("cudaStreamSynchronize", 9.0, 31.0)
-    assert (
-        "; the lap counted is all the time between the device's first and last work in a host lap "
-        "of 120 ms" in said(made.case())
+    assert "; that lap spans only the device's first to last work in a host lap of 120 ms" in said(
+        made.case()
     )
 
 

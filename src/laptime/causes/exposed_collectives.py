@@ -12,7 +12,12 @@ from laptime.causes.launches import device_unseen
 from laptime.causes.limits import COMM_SHARE
 from laptime.causes.needs import abstention
 from laptime.causes.slack import capped, too_small
-from laptime.causes.thread_comm import longest_names, thread_comm, thread_comm_rows
+from laptime.causes.thread_comm import (
+    longest_names,
+    runs_on_device,
+    thread_comm,
+    thread_comm_rows,
+)
 from laptime.causes.view import DeviceView, device_views, gpu_views
 from laptime.kernels.operations import COMM_OPERATIONS
 from laptime.ledger import intervals
@@ -102,14 +107,18 @@ class ExposedCollectives:
             bound_ns=bound,
             formula=(
                 f"time in {', '.join(a for a in EXPOSED if view.knows(a))} = "
-                f"{wording.time(exposed)} per lap" + (f"; {host_bound}" if host_bound else "")
+                f"{wording.time(exposed)}{view.per_lap}" + (f"; {host_bound}" if host_bound else "")
             ),
             device=view.device,
             rank=rank,
             events=view.events(_communication(view)),
             why=(
-                f"communication beside computation: {wording.time(covered)} per lap, not counted",
-                *(f"{name}: {wording.time(ns)} exposed per lap" for name, ns, _ in kinds[3:8]),
+                f"communication beside computation: {wording.time(covered)}{view.per_lap}, "
+                "not counted",
+                *(
+                    f"{name}: {wording.time(ns)} exposed{view.per_lap}"
+                    for name, ns, _ in kinds[3:8]
+                ),
             ),
             next_step=(
                 "give every rank's trace, so that waiting for late ranks can be told from transfer",
@@ -123,9 +132,12 @@ class ExposedCollectives:
         views = [v for v in device_views(case) if len(thread_comm_rows(v))]
         if not views or device_unseen(case):
             return abstention(self.id, [Need.GPU_ROWS], rank)
+        on_device = runs_on_device(case.timeline.rows)
         view = views[0]
         span, names = thread_comm(view), longest_names(view)
         share, alone = view.share(span), view.mean_ns(span)
+        if on_device or (on_device is None and share < COMM_SHARE.value):
+            return abstention(self.id, [Need.GPU_ROWS], rank)
         if share < COMM_SHARE.value:
             return Clear(
                 self.id,
@@ -145,7 +157,7 @@ class ExposedCollectives:
             bound_ns=alone,
             formula=(
                 "time of the owning thread inside rows of communication, without operators that "
-                f"begin inside them = {wording.time(alone)} per lap"
+                f"begin inside them = {wording.time(alone)}{view.per_lap}"
             ),
             device=view.device,
             rank=rank,

@@ -73,7 +73,7 @@ class Healthy:
                 f"{who[0].lower()}{who[1:]} {wording.percent(busy)} of the lap, "
                 f"{wording.percent(alone)} with copies or communication alone, "
                 f"{wording.percent(unattributed)} unattributed"
-                + (f"; that lap is {view.open_in}" if view.open_in else ""),
+                + (f"; that lap {view.open_in}" if view.open_in else ""),
                 rank,
             )
         return Finding(

@@ -96,7 +96,7 @@ class HostSync:
             bound_ns=view.mean_ns(span),
             formula=(
                 "device idle in account host_sync, without calls of pageable copies = "
-                f"{wording.time(view.mean_ns(span))} per lap"
+                f"{wording.time(view.mean_ns(span))}{view.per_lap}"
             ),
             device=view.device,
             rank=rank,

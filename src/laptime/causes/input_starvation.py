@@ -131,7 +131,7 @@ class InputStarvation:
             events=view.events(loader),
             why=(
                 "device idle while the thread that enqueues next is in the loader's next: "
-                f"{wording.time(wait_ns)} per lap",
+                f"{wording.time(wait_ns)}{view.per_lap}",
                 f"loader's next: {wording.counted(len(loader), 'span')} recorded",
             ),
             next_step=_next_steps(workers),

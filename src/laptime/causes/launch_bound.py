@@ -100,7 +100,7 @@ class LaunchBound:
         why = [f"idle with nothing enqueued, by what the feeding thread does: {parts}"]
         if intervals.total(long):
             why.append(
-                f"{wording.time(view.mean_ns(long))} per lap in gaps above "
+                f"{wording.time(view.mean_ns(long))}{view.per_lap} in gaps above "
                 f"{wording.time(LAUNCH_GAP_NS.value)} (or at operators that synchronise) are not "
                 "counted here"
             )
@@ -112,7 +112,7 @@ class LaunchBound:
             bound_ns=waiting,
             formula=(
                 "idle in host_launch + host_ops + host_between_ops, in gaps of at most "
-                f"{wording.time(LAUNCH_GAP_NS.value)} = {wording.time(waiting)} per lap"
+                f"{wording.time(LAUNCH_GAP_NS.value)} = {wording.time(waiting)}{view.per_lap}"
             ),
             device=view.device,
             rank=view.case.timeline.rank,

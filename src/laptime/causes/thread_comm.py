@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from laptime.causes.view import DeviceView, lane_rows
 from laptime.ledger import intervals
 from laptime.ledger.device_work import COMM_REGION
 from laptime.ledger.intervals import Span
-from laptime.model.rows import Ints, Kind
+from laptime.model.rows import Ints, Kind, Rows
+
+ON_DEVICE = re.compile(r"^(nccl|rccl|ucc):")
+ON_HOST = re.compile(r"^(gloo|mpi):")
+
+
+def runs_on_device(rows: Rows) -> bool | None:
+    """Whether communication runs on a device, so that a thread's rows only start it: by the
+    backends that the rows name; None where they name none."""
+    if len(rows.like(ON_DEVICE, Kind.CPU_OP, Kind.ANNOTATION)):
+        return True
+    return False if len(rows.like(ON_HOST, Kind.CPU_OP, Kind.ANNOTATION)) else None
 
 
 def thread_comm_rows(view: DeviceView) -> Ints:

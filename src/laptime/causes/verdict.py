@@ -73,14 +73,14 @@ def _without_cause(
 
 def _sliver(view: DeviceView) -> str:
     """Says so where the window counted is open and spans too little of its lap on the host."""
-    return f", which is {view.open_in}" if view.open_in else ""
+    return f", which {view.open_in}" if view.open_in else ""
 
 
 def _window_of(finding: Finding, views: Sequence[DeviceView]) -> str:
     """The same of the device that a finding is about."""
     for view in views:
         if view.device == finding.device and view.case.timeline.rank == finding.rank:
-            return f"; the lap counted is {view.open_in}" if view.open_in else ""
+            return f"; that lap {view.open_in}" if view.open_in else ""
     return ""
 
 

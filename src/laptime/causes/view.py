@@ -91,7 +91,7 @@ class DeviceView:
         if self.whole_ns >= SLIVER.value * lap.dur_ns:
             return ""
         return (
-            "all the time between the device's first and last work in a host lap of "
+            "spans only the device's first to last work in a host lap of "
             f"{wording.time(lap.dur_ns)}"
         )
 
