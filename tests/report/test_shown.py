@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -100,3 +102,13 @@ def test_busy_of_a_device_without_that_account_is_not_measured() -> None:
     line = shown.rank_lines(explanation)[0]
     assert line.busy == pytest.approx(65 / 147)
     assert line.top == "none"
+
+
+def test_a_bound_of_one_window_is_no_mean_of_laps() -> None:
+    whole = made.training()
+    (view,) = whole.views
+    (device,) = view.ledger.devices
+    one = replace(device, windows=device.windows[1:2], ns=device.ns[1:2])
+    short = replace(whole, views=[replace(view, ledger=replace(view.ledger, devices=[one]))])
+    assert shown.bound(whole, made.INPUT) == "at most 59.3 ms a lap (a bound, not a gain)"
+    assert shown.bound(short, made.INPUT) == "at most 59.3 ms (a bound, not a gain)"

@@ -6,6 +6,7 @@ it; the page's content policy forbids scripts and any load besides.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def page(explanation: Explanation, top: int = 50) -> str:
         share=numbers.share,
         count=numbers.count,
         many=numbers.many,
-        bound=shown.bound,
+        bound=partial(shown.bound, explanation),
         short=lambda text: numbers.shorten(numbers.visible(text), _LONGEST_WORD),
         name=lambda text: numbers.shorten(numbers.visible(text), _LONGEST_NAME),
     )

@@ -365,11 +365,16 @@ def none_found(said: Judgement) -> str:
     return f"none: {many(judged, 'cause')} looked for and not there{rest}"
 
 
-def bound(finding: Finding) -> str:
-    """What a finding can cost, named as what it is."""
+def bound(explanation: Explanation, finding: Finding) -> str:
+    """What a finding can cost, named as what it is; of one window counted it is no mean."""
     if finding.bound_ns is None:
         return f"{NOT_MEASURED}: no bound can be stated"
-    return f"at most {duration(finding.bound_ns)} a lap (a bound, not a gain)"
+    counted: list[int] = []
+    if (view := view_of(explanation, finding)) is not None:
+        mine = [d for d in view.ledger.devices if d.device == finding.device]
+        counted = [int(view.ledger.counted(d).sum()) for d in mine]
+    each = "" if counted == [1] else " a lap"
+    return f"at most {duration(finding.bound_ns)}{each} (a bound, not a gain)"
 
 
 def finding_head(finding: Finding, several: bool) -> str:

@@ -289,7 +289,7 @@ def _findings(explanation: Explanation, said: Judgement, width: int) -> Iterator
         # The same cause on another rank has the same next step: once is enough.
         steps = [s for s in finding.next_step if (finding.id, s) not in told]
         told.update((finding.id, s) for s in steps)
-        rows = [("costs", shown.bound(finding))]
+        rows = [("costs", shown.bound(explanation, finding))]
         rows += [("why", visible(why)) for why in finding.why]
         rows += [("next", visible(step)) for step in steps]
         if finding.confidence < 1:

@@ -63,7 +63,7 @@ def _finding(explanation: Explanation, finding: Finding, to: Console, several: b
     to.print(Text(shown.finding_head(finding, several), style="bold"))
     to.print(Text(visible(finding.sentence)))
     exactly = f", {count(finding.bound_ns)} ns" if finding.bound_ns is not None else ""
-    _line(to, "costs", f"{shown.bound(finding)}{exactly}")
+    _line(to, "costs", f"{shown.bound(explanation, finding)}{exactly}")
     _line(to, "share", share(finding.share))
     _line(to, "formula", visible(finding.formula))
     for why in finding.why:
