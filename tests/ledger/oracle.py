@@ -101,6 +101,10 @@ class Oracle:
         self.on_lane: dict[int, list[HostRow]] = {}
         for h in self.host:
             self.on_lane.setdefault(h.lane, []).append(h)
+        self.numbered: dict[int | None, list[HostRow]] = {}
+        for h in self.host:
+            if h.kind in API:
+                self.numbered.setdefault(h.correlation, []).append(h)
         self.activities = list(self._activities(rows))
         self.captures = []
         closes = self._calls(states.END_CAPTURE)
@@ -141,11 +145,6 @@ class Oracle:
         return [h for h in self.host if h.kind in API and pattern.search(h.name)]
 
     def _activities(self, rows: Rows) -> Iterator[Activity]:
-        calls = {
-            h.correlation: h
-            for h in reversed(self.host)
-            if h.kind in API and h.correlation not in (None, 0)
-        }
         with_collective = set(rows.texts["Collective name"].row.tolist()) if (
             "Collective name" in rows.texts
         ) else set()  # fmt: skip
@@ -154,7 +153,7 @@ class Oracle:
             device = self.timeline.lanes[int(rows.lane[i])].device
             if kind not in ACTIVITY or device is None or rows.dur_ns[i] < 0:
                 continue
-            name, call = rows.name_of(i), calls.get(correlation(rows, i))
+            name, call = rows.name_of(i), self._call_of(rows, i)
             what = "copy"
             if kind is Kind.KERNEL:
                 what = "comm" if name in self.comm or i in with_collective else "compute"
@@ -163,6 +162,27 @@ class Oracle:
             yield Activity(
                 i, device, int(rows.lane[i]), int(rows.start_ns[i]), end_of(rows, i), what, call
             )
+
+    def _call_of(self, rows: Rows, i: int) -> HostRow | None:
+        """The call that enqueued an activity: of those with its id the latest that began before it
+        (the one around it, if that lies inside another); the first of all where none did."""
+        number = correlation(rows, i)
+        same = self.numbered.get(number, [])
+        if number in (None, 0) or not same:
+            return None
+        chosen, previous, outer = None, None, None
+        for h in sorted(same, key=lambda h: (h.start, -h.end)):
+            inside = (
+                previous is not None
+                and outer is not None
+                and h.start < previous.end
+                and h.end <= outer.end
+            )
+            outer = outer if inside else h
+            previous = h
+            if h.start <= int(rows.start_ns[i]):
+                chosen = outer
+        return chosen or same[0]
 
     def _in_collective(self, call: HostRow) -> bool:
         return any(
@@ -174,18 +194,15 @@ class Oracle:
         """Calls that enqueue work of which there is no row."""
         any_set = any(rows.kind[i] == Kind.MEMSET for i in range(len(rows)))
         patterns = ENQUEUES if any_set else (*ENQUEUES, states.SET_LAUNCH)
-        recorded = {correlation(rows, i) for i in range(len(rows)) if rows.kind[i] in ACTIVITY}
-        shadowed: set[int | None] = set()  # of two calls with one number the first enqueues
-        seen: list[HostRow] = []
-        for h in self.host:
-            if h.kind not in API:
-                continue
-            if h.correlation not in (None, 0, *shadowed) and h.correlation in recorded:
-                seen.append(h)
-            shadowed.add(h.correlation)
+        seen = [
+            call
+            for i in range(len(rows))
+            if rows.kind[i] in ACTIVITY and (call := self._call_of(rows, i)) is not None
+        ]
         shortest = min((h.end - h.start for h in seen), default=0)
+        known = {id(h) for h in seen}
         for h in self.host:
-            if h.kind not in API or any(h is s for s in seen):
+            if h.kind not in API or id(h) in known:
                 continue
             captured = any(h.lane == c and low <= h.start < high for c, low, high in self.captures)
             nothing = states.SET_LAUNCH.search(h.name) and 2 * (h.end - h.start) < shortest
@@ -226,7 +243,7 @@ class Oracle:
         held = self._held(mine, at, floors)
         if held is not None:
             return held
-        return "unattributed" if self._perhaps_held(mine, at) else self._fed(mine, at)
+        return self._fed(mine, at)
 
     def _may_run(self, call: HostRow, mine: list[Activity], at: int) -> bool:
         """Whether work of an unseen call may run: from the call until every stream that the
@@ -256,6 +273,8 @@ class Oracle:
         # A graph's node at the head may wait for nodes that have no row; of a head whose call is
         # not recorded nothing is known: nobody can tell.
         if any(states.GRAPH_LAUNCH.search(a.call.name) for a, _ in heads if a.call):
+            return "unattributed"
+        if self._perhaps_held(mine, at):
             return "unattributed"
         if heads:
             return "event_wait"

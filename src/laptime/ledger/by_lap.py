@@ -92,7 +92,9 @@ def lap_spread(
         laps=len(counted),
         mean_ns=float(length.mean()),
         p50_ns=int(np.sort(length)[(len(length) - 1) // 2]),
-        p99_ns=int(np.sort(length)[len(length) * 99 // 100]) if len(length) >= P99_NEEDS else None,
+        p99_ns=int(np.sort(length)[-(-len(length) * 99 // 100) - 1])
+        if len(length) >= P99_NEEDS
+        else None,
         worst_ns=int(length.max()),
         median_label=labels[device.windows[middle].lap],
         slow=slow,

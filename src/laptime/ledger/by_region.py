@@ -53,8 +53,7 @@ def region_table(
 ) -> RegionTable | None:
     """Split one device's counted windows by region; None where the timeline has no regions."""
     rows = timeline.rows
-    mark = ledger.laps.mark
-    regions = _regions(rows, mark)
+    regions = _regions(rows, {lap.label for lap in ledger.laps.laps})
     owner = ledger.laps.owner_lane
     if len(regions) == 0 or owner is None:
         return None
@@ -86,9 +85,9 @@ def region_table(
     )
 
 
-def _regions(rows: Rows, mark: str | None) -> Ints:
+def _regions(rows: Rows, marks: set[str]) -> Ints:
     """Rows of the user's regions: annotations other than the laps' own marks, and modules."""
-    step = rows.names_like(STEP_MARK) | rows.names_matching(lambda n: n == mark)
+    step = rows.names_like(STEP_MARK) | rows.names_matching(lambda n: n in marks)
     own = rows.of_kind(Kind.ANNOTATION)
     own = own[~step[rows.name[own]]]
     pick: Ints = np.sort(np.concatenate((own, rows.like(MODULE, Kind.PYTHON))))

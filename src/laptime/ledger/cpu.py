@@ -53,7 +53,11 @@ def thread_ledger(timeline: Timeline, laps: Laps, host: HostStates) -> DeviceLed
         inside,
         windows,
         {"between_ops": MERGES["between_ops"]},
-        ("no device rows: the ledger is that of the thread that owns the laps",),
+        (
+            "no device work inside the laps: the ledger is that of the thread that owns them"
+            if timeline.devices
+            else "no device rows: the ledger is that of the thread that owns the laps",
+        ),
         CPU_ACCOUNTS,
         CPU_ACCOUNTS,
         cpu=True,

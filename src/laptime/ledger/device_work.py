@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 import numpy as np
+import numpy.typing as npt
 
 from laptime.kernels import decode
 from laptime.kernels.names import KernelName
@@ -26,7 +27,10 @@ def kernel_names(rows: Rows) -> dict[int, KernelName]:
 def launch_calls(rows: Rows, activity: Ints) -> Ints:
     """The API row whose correlation each activity carries; -1 where none is recorded.
 
-    Correlation 0 means none (Kineto writes it for activities without a call).
+    Correlation 0 means none (Kineto writes it for activities without a call). Where several calls
+    share an id (ids that wrap, processes merged into one file), the latest that began before the
+    activity counts, or the call around it where one lies inside the other; the first of them where
+    none began before.
     """
     out = np.full(len(activity), -1, dtype=np.int64)
     calls = rows.of_kind(*API_CALLS)
@@ -45,6 +49,36 @@ def launch_calls(rows: Rows, activity: Ints) -> Ints:
     at[at == len(ids)] = 0
     hit = (ids[at] == wanted) & (wanted != 0)
     out[hit] = calls[at[hit]]
+    if (ids[1:] == ids[:-1]).any():
+        latest = _latest_before(rows, calls, ids, activity, wanted)
+        again = hit & (latest >= 0)
+        out[again] = latest[again]
+    return out
+
+
+def _latest_before(
+    rows: Rows, calls: Ints, ids: Ints, activity: Ints, wanted: Ints
+) -> npt.NDArray[np.int64]:
+    """For each activity the latest call with its id that began no later than it (-1: none), taken
+    back to the outermost call of the same id around it."""
+    order = np.lexsort((calls, -rows.end_ns(calls), rows.start_ns[calls], ids))
+    calls, ids = calls[order], ids[order]
+    start, end = rows.start_ns[calls], rows.end_ns(calls)
+    outer = np.arange(len(calls))
+    for i in np.flatnonzero((ids[1:] == ids[:-1]) & (start[1:] < end[:-1])).tolist():
+        if end[i + 1] <= end[outer[i]]:
+            outer[i + 1] = outer[i]
+    both = np.concatenate((start, rows.start_ns[activity]))
+    key = np.concatenate((ids, wanted))
+    is_activity = np.repeat(np.array([0, 1]), (len(calls), len(activity)))
+    line = np.lexsort((np.arange(len(both)), is_activity, both, key))
+    last = np.maximum.accumulate(np.where(line < len(calls), line, -1))
+    out = np.full(len(activity), -1, dtype=np.int64)
+    which = line >= len(calls)
+    found = last[which]
+    to = line[which] - len(calls)
+    good = (found >= 0) & (ids[np.maximum(found, 0)] == wanted[to])
+    out[to[good]] = calls[outer[found[good]]]
     return out
 
 

@@ -91,7 +91,7 @@ def floors(work: Work) -> Floors:
 def _percentile(sample: I64) -> int:
     """The ``QUANTILE``-th percentile as an element of the sample (no interpolation)."""
     ordered = np.sort(sample)
-    return int(ordered[min(len(ordered) - 1, len(ordered) * QUANTILE // 100)])
+    return int(ordered[-(-len(ordered) * QUANTILE // 100) - 1])
 
 
 def held_layers(work: Work, floor: Floors, of_graph: Mask) -> list[tuple[str, Span]]:
@@ -121,6 +121,7 @@ def held_layers(work: Work, floor: Floors, of_graph: Mask) -> list[tuple[str, Sp
         ("launch_latency", fresh),
         ("kernel_gap", gap),
         ("unattributed", intervals.union(head[node], start[node])),
+        ("unattributed", perhaps_held(work)),
         ("event_wait", intervals.union(head[~node], start[~node])),
         ("unattributed", intervals.union(enqueued, start)),
     ]

@@ -83,13 +83,17 @@ class Ledger:
     def counted(self, device: DeviceLedger) -> Mask:
         """The windows that statistics use: steady laps, without the open window at the end.
 
-        The open window lacks the idle time before the next lap, so its mix is not a whole lap's.
-        Where no closed steady window exists, all closed windows count, else all windows.
+        The open window lacks the idle time before the next lap, so its mix is not a whole lap's;
+        one that runs over laps without work of their own is more than a lap. Where no closed steady
+        window of one lap exists, closed steady ones count, else all closed, else all.
         """
         steady = {lap.id for lap in self.laps.laps if lap.steady}
         closed = np.array([not w.open for w in device.windows], dtype=np.bool_)
         best = closed & np.array([w.lap in steady for w in device.windows], dtype=np.bool_)
-        for mask in (best, closed):
+        number = {lap.id: i for i, lap in enumerate(self.laps.laps)}
+        place = np.array([number[w.lap] for w in device.windows], dtype=np.int64)
+        single = np.append(np.diff(place) == 1, True)
+        for mask in (best & single, best, closed):
             if mask.any():
                 return mask
         return np.ones(len(device.windows), dtype=np.bool_)

@@ -58,7 +58,6 @@ def device_ledger(
         floor = floor or held.floors(work)
         notes.append(floor.sentence())
         layers += held.held_layers(work, floor, _of_graphs(timeline, work))
-        layers.append(("unattributed", held.perhaps_held(work)))
         idle = intervals.subtract(intervals.subtract(inside, busy), unseen.span(work))
         layers += _host_layers(timeline, work, host, unseen, owner_lane, idle)
         merged["host_between_ops"] = MERGES["host_between_ops"]

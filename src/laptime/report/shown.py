@@ -156,7 +156,7 @@ def _spread(lengths: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Spread | Non
     # Laps that were really seen, at the ranks that the ledger's own spread uses.
     ordered = np.sort(lengths)
     laps = len(ordered)
-    p99 = float(ordered[laps * 99 // 100]) if laps >= P99_NEEDS else None
+    p99 = float(ordered[-(-laps * 99 // 100) - 1]) if laps >= P99_NEEDS else None
     middle = float(ordered[(laps - 1) // 2])
     return Spread(laps, float(ordered.mean()), middle, p99, float(ordered[-1]))
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from laptime.ledger.host import HostStates
 from laptime.ledger.laps import marks
 from laptime.ledger.laps.repetition import repeated
-from laptime.ledger.laps.steady import with_steadiness
+from laptime.ledger.laps.steady import NO_WORK, with_steadiness
 from laptime.ledger.laps.windows import device_windows
 from laptime.ledger.work import Work
 from laptime.model.errors import UsageError
@@ -36,6 +37,8 @@ def find_laps(
         )
     if found is not None:
         laps = _numbered(timeline, found.labels, found.start_ns.tolist(), found.end_ns.tolist())
+        if found.short_last:
+            laps[-1] = replace(laps[-1], steady=False, why_not="no mark after it")
         return _finish(timeline, work, main, laps, "mark", found.mark, 1.0, found.lane, found.notes)
     repetition = repeated(main, host) if main is not None else None
     if repetition is not None and main is not None:
@@ -83,8 +86,15 @@ def _finish(
                 leading = mine
     if lane is not None and timeline.lanes[lane].device is not None:
         lane = _launching_lane(main) if main is not None else None
+    marked = with_steadiness(laps, leading)
+    empty = sum(lap.why_not == NO_WORK for lap in marked)
+    if empty:
+        notes += (
+            f"{empty} of {len(marked)} laps launched nothing on {main.device if main else 'it'}: "
+            "the device's window before runs over them",
+        )
     return Laps(
-        laps=with_steadiness(laps, leading),
+        laps=marked,
         by_device=windows,
         source=source,
         mark=mark,

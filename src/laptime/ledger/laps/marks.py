@@ -17,10 +17,14 @@ ENGINE = re.compile(
 )
 """Iteration marks of serving engines (vLLM: execute_..., SGLang: step[DECODE bs=32])."""
 USER = re.compile(
-    r"(^|[^a-z])(train(ing)?|eval|infer(ence)?|engine|run)?[ _.:-]*"
-    r"(step|iter|iteration|minibatch|training_batch)([^a-z]|$)",
+    r"(\[\w+\])*((?:global|local|model|main|run|do|one|my|the|full|forward|backward|and)[ _.:/-]*)*"
+    r"(train(ing|er)?|eval(uation)?|valid(ation)?|test|infer(ence)?|engine|decode|prefill)?"
+    r"[ _.:/#-]*(step|iter|iteration|minibatch|mini_batch|batch|loop)"
+    r"[ _.:/#=-]*(\d+([ _.:/-]*(of|/)[ _.:/-]*\d+)?)?[ _]*(\(.*\)|\[.*\])?",
     re.IGNORECASE,
 )
+"""A region's whole name when it is that of a step: "train_step", "iter 3", "run_training_batch".
+A name that only mentions a step ("compute step loss") is a part of one."""
 NOT_A_STEP = re.compile(r"^(Optimizer\.|optimizer|lr_?scheduler|profiler)|\.step#", re.IGNORECASE)
 OPTIMIZER = re.compile(r"^Optimizer\.step#")
 COVERS = 0.98
@@ -36,6 +40,8 @@ class Windows:
     mark: str
     lane: int
     notes: tuple[str, ...] = ()
+    short_last: bool = False
+    """The last window ends with its own mark where the others run to the next one."""
 
 
 def named(rows: Rows, mark: str) -> Windows | None:
@@ -63,15 +69,16 @@ def automatic(rows: Rows) -> Windows | None:
     In order: the profiler's own steps, a serving engine's iterations, the user's step regions,
     the end of each optimiser step, the profiler's steps as copied to the device.
     """
-    steps = _best(rows, _groups(rows, PROFILER_STEP.search, (Kind.ANNOTATION,), lambda _: ""))
-    if steps is not None:
-        return steps
+    for kind in (Kind.ANNOTATION, Kind.CPU_OP):
+        steps = _best(rows, _groups(rows, PROFILER_STEP.search, (kind,), lambda _: ""))
+        if steps is not None:
+            return steps
     engine = _best(rows, _groups(rows, ENGINE.search, (Kind.ANNOTATION,), _without_numbers))
     if engine is not None:
         return engine
 
     def user(name: str) -> bool:
-        return bool(USER.search(name)) and not NOT_A_STEP.search(name)
+        return bool(USER.fullmatch(name)) and not NOT_A_STEP.search(name)
 
     own = _best(rows, _groups(rows, user, (Kind.ANNOTATION,), _without_numbers), least=2)
     if own is not None:
@@ -117,30 +124,40 @@ def _best(rows: Rows, groups: list[Ints], least: int = 1) -> Windows | None:
 
 
 def _outermost(rows: Rows, group: Ints) -> Ints:
-    """Rows of a group that lie inside no earlier row of it."""
+    """Rows of a group that lie inside no earlier row of it. Rows that only overlap stay."""
     keep, reach = [], np.iinfo(np.int64).min
     for row in group.tolist():
-        if int(rows.start_ns[row]) >= reach:
+        end = int(rows.start_ns[row]) + int(rows.dur_ns[row])
+        if end > reach:
             keep.append(row)
-            reach = int(rows.start_ns[row]) + int(rows.dur_ns[row])
+            reach = end
     return np.array(keep, dtype=np.int64)
 
 
 def _windows(rows: Rows, marks: Ints) -> Windows:
-    """The marks themselves where they cover their period, else from start to start."""
+    """The marks themselves where they cover their period, else from start to start.
+
+    A mark that reaches into the next ends where that one begins.
+    """
     start, end = rows.start_ns[marks].copy(), rows.end_ns(marks)
     notes: tuple[str, ...] = ()
+    short_last = False
+    overlap = int((end[:-1] > start[1:]).sum())
+    if overlap:
+        end[:-1] = np.minimum(end[:-1], start[1:])
+        notes = (f"{overlap} marks reach into the next one: such a lap ends where the next begins",)
     if len(marks) > 1 and not PROFILER_STEP.match(rows.name_of(int(marks[0]))):
         period = int(start[-1] - start[0])
         share = int((end - start)[:-1].sum()) / period if period else 1.0
         if share < COVERS:
             end[:-1] = start[1:]
-            notes = (
+            short_last = True
+            notes += (
                 f"the marks cover {share * 100:.0f} % of the time from the first to the last: "
-                "laps run from mark to mark",
+                "laps run from mark to mark, the last one to the end of its own",
             )
     labels = [rows.name_of(r) for r in marks.tolist()]
-    return Windows(start, end, labels, labels[0], int(rows.lane[marks[0]]), notes)
+    return Windows(start, end, labels, labels[0], int(rows.lane[marks[0]]), notes, short_last)
 
 
 def _between_ends(rows: Rows, group: Ints) -> Windows | None:
