@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from laptime.causes.case import Clear, Finding
@@ -134,3 +136,19 @@ def test_a_bound_of_nothing_is_no_finding() -> None:
     assert "but the host waits for the device at most 75.0 us a lap, so that" in clear.why
     made.call("cudaStreamSynchronize", 11.0, 0.3)
     assert isinstance(FP32.look(made.case()), Finding)
+
+
+def test_laps_without_device_work_between_windows_are_the_hosts_time_too() -> None:
+    """Device windows of 20 ms over two host laps of 10 ms each: nobody runs ahead."""
+    case = paced().case()
+    (device,) = case.ledger.devices
+    lap = case.ledger.laps.laps
+    wide = [
+        replace(device.windows[0], dur_ns=20 * MS),
+        replace(device.windows[2], dur_ns=20 * MS, open=True),
+    ]
+    assert lap[2].start_ns == 20 * MS
+    ledger = replace(case.ledger, devices=[replace(device, windows=wide, ns=device.ns[[0, 2]])])
+    (view,) = gpu_views(replace(case, ledger=ledger))
+    assert [w.lap for w in view.counted] == ["lap0"]
+    assert host_waits_ns(view) == round(8.2 * MS)

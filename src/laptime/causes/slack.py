@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import numpy as np
 
@@ -34,13 +35,13 @@ def host_waits_ns(view: DeviceView) -> int | None:
     """
     work = view.work
     laps = view.case.ledger.laps
-    hosts = {lap.id: lap for lap in laps.laps if lap.steady}
+    steady = {lap.id for lap in laps.steady}
     if work is None or not work.launched.any() or laps.source == "window":
         return None
-    if not view.counted or any(w.open or w.lap not in hosts for w in view.counted):
+    if not view.counted or any(w.open or w.lap not in steady for w in view.counted):
         return None
-    host_ns = sum(hosts[w.lap].dur_ns for w in view.counted)
-    if view.whole_ns > (1 + HOST_AHEAD.value) * host_ns or intervals.total(unshown_waits(view)):
+    ahead = view.whole_ns > (1 + HOST_AHEAD.value) * _host_ns(view)
+    if ahead or intervals.total(unshown_waits(view)):
         return None
     rows = view.case.timeline.rows
     calls = rows.of_kind(*API_CALLS)
@@ -72,6 +73,16 @@ def capped(view: DeviceView, bound_ns: int) -> tuple[int, str]:
 def too_small(view: DeviceView, bound_ns: int) -> bool:
     """Whether a lowered bound leaves nothing worth naming a cause for."""
     return bound_ns < LEAST_BOUND.value * view.lap_ns
+
+
+def _host_ns(view: DeviceView) -> int:
+    """The host's time for the counted windows: from the start of each one's lap to the start of
+    the lap whose work ends it (laps without work of their own in between, and time between marks,
+    belong to both)."""
+    laps = {lap.id: lap for lap in view.case.ledger.laps.laps}
+    windows = list(view.ledger.windows)
+    after = {w.lap: laps[n.lap].start_ns for w, n in pairwise(windows)}
+    return sum(after.get(w.lap, laps[w.lap].end_ns) - laps[w.lap].start_ns for w in view.counted)
 
 
 def _polled(view: DeviceView) -> Span:
