@@ -56,6 +56,7 @@ def document(items: Iterable[str], between: str = ",\n") -> bytes:
 
 
 Seen = dict[str, list[Any]]
+KINDS = ("rows", "flows", "meta")
 
 
 def seen(result: _native.ScanResult, text: bytes) -> Seen:
@@ -115,7 +116,7 @@ def forget() -> None:
 def by_themselves(items: Sequence[str]) -> Seen:
     """The items' values, each read by a scanner of its own; repeated metadata is kept once."""
     parts = [alone(item)[0] for item in items]
-    whole: Seen = {key: [x for part in parts for x in part[key]] for key in parts[0]}
+    whole: Seen = {key: [x for part in parts for x in part[key]] for key in KINDS}
     whole["meta"] = list(dict.fromkeys(whole["meta"]))
     return whole
 

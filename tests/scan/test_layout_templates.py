@@ -7,11 +7,12 @@ import random
 import re
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.scan import oracle
-from tests.scan.alone import by_themselves, check, document, forget, seen
+from tests.scan.alone import alone, by_themselves, check, document, forget, seen
 
 # Templates: separators about slots, which are filled anew for each item.
 TEMPLATES = [
@@ -81,7 +82,47 @@ def missing(wanted: list[Any], found: list[Any]) -> list[Any]:
     return [x for x in wanted if not any(x == y for y in rest)]
 
 
-@settings(max_examples=400, deadline=None)
+def after_damage(whole: list[str], broken: str) -> None:
+    """A broken item costs the same whether layouts like its own were met before or none."""
+    last = '{"ph": "X", "ts": 99, "name": "last"}'
+    # Behind an item in either case, here one that has no layout: the comma counts too.
+    bare, led = document(["7", broken, last]), document([*whole, "7", broken, last])
+    without, after = oracle.scan(bare), oracle.scan(led)
+    found, first, rest = seen(after, led), by_themselves(whole), seen(without, bare)
+    for key in ("rows", "flows"):
+        assert found[key] == first[key] + rest[key], key
+    assert after.items == len(whole) + without.items
+    for key in ("bytes_skipped", "lenient_items", "missing_commas", "trailing_commas"):
+        alone_too = sum(alone(item)[1][key] for item in whole)
+        assert after.counters[key] == without.counters[key] + alone_too, key
+
+
+@pytest.mark.parametrize("parts", [re.split("@(.*?)@", t) for t in TEMPLATES])
+def test_commas_moved_after_the_layout_is_known(parts: list[str]) -> None:
+    draw = random.Random(5)
+    whole = [filled(parts, n, draw) for n in range(4)]
+    known = whole[0]
+    for at in [m.start() for m in re.finditer('[{,:]|"args": *{', known)]:
+        opened = known.index("{", at) if known[at] == '"' else at
+        for broken in (
+            known[: opened + 1] + "," + known[opened + 1 :],
+            known[:at] + known[at + 1 :],
+            known[:opened] + "7" + known[opened + 1 :],
+            known[: opened + 1] + "}" + known[opened + 1 :],
+        ):
+            if not loads(broken) and not broken.startswith("7"):
+                after_damage(whole, broken)
+    for broken in (
+        '{"ph": "X", "ts": 5, "args": {, "dur": 4}}',
+        '{"ph": "X", "ts": 5, "args": 7"dur": 4}',
+        '{"ph": "X", "ts": 5, "args": 7"Seq": 4}',
+        '{, "ph": "X", "ts": 5}',
+    ):
+        ways = ('7, "dur": 3', '{"Seq": 3}, "dur": 3', '{"Seq": 3}')
+        after_damage([f'{{"ph": "X", "ts": 5, "args": {way}}}' for way in ways], broken)
+
+
+@settings(max_examples=300, deadline=None)
 @given(template_lists(), st.integers(2, 24), st.randoms(use_true_random=False))
 def test_templates_with_one_byte_changed(
     templates: list[tuple[list[str], bool]], count: int, draw: random.Random
@@ -103,6 +144,8 @@ def test_templates_with_one_byte_changed(
         for key, wanted in by_themselves(whole).items():
             assert missing(wanted, found[key]) == [], key
     assert len(found["rows"]) + len(found["flows"]) <= count
+    for item in [item for item in items if not loads(item)][:4]:
+        after_damage(whole[:6], item)
     for chunk in (1, draw.randrange(2, 400)):
         cut = oracle.scan(text, chunk)
         assert seen(cut, text) == found
