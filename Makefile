@@ -15,6 +15,8 @@ demo: $(STAMP)/demo
 	@mkdir -p out
 	$(BIN)/python examples/slow_loader.py out/slow_loader.pt.trace.json.gz
 	$(BIN)/laptime explain out/slow_loader.pt.trace.json.gz
+	@echo && echo "In one sentence (the page is out/slow_loader.html):"
+	@$(BIN)/laptime explain out/slow_loader.pt.trace.json.gz --html out/slow_loader.html
 
 test: $(STAMP)/test lint
 	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadscope
