@@ -88,12 +88,7 @@ def test_first_finding(name: str) -> None:
 
 @pytest.mark.parametrize("form", WRITTEN)
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_text_of_every_year_and_vendor(
-    name: str, form: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    if (name, form) == ("pageable_copies", "amd"):
-        reason = "44 % of the lap only copies, their memory kind is not told, and it is healthy"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=False))
+def test_text_of_every_year_and_vendor(name: str, form: str, tmp_path: Path) -> None:
     scenario = SCENARIOS[name](WRITTEN[form])
     path = scenario.trace.write(tmp_path / "trace.json.gz", gzip=True, members=2)
     explanation, ledger, origin_ns = explained(laptime.open(str(path)))
