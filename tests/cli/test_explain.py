@@ -192,6 +192,147 @@ def test_a_full_disk_is_told_in_one_line(more: list[str]) -> None:
     assert done.stderr == b"laptime: the answer could not be written: No space left on device\n"
 
 
+@pytest.mark.parametrize("name", ["trace.json", "hard.json", "soft.json", "ranks/trace.json"])
+@pytest.mark.parametrize("given", ["trace.json", "ranks", "-"])
+def test_a_page_never_replaces_what_is_read(given: str, name: str, tmp_path: Path) -> None:
+    text = json.dumps(small_trace())
+    trace = tmp_path / "ranks/trace.json"
+    trace.parent.mkdir()
+    trace.write_text(text)
+    for link in ("trace.json", "hard.json"):
+        (tmp_path / link).hardlink_to(trace)
+    (tmp_path / "soft.json").symlink_to(trace)
+    with trace.open() as stdin:
+        done = subprocess.run(
+            [*PROGRAM, "explain", given, "--html", name],
+            cwd=tmp_path,
+            env=ENV,
+            stdin=stdin,
+            capture_output=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"laptime: --html {name}: is one of the inputs".encode())
+    assert done.stderr.count(b"\n") == 1
+    assert done.stdout == b""
+    assert trace.read_text() == text
+
+
+def test_a_page_beside_the_evidence_may_be_written_again(tmp_path: Path) -> None:
+    (tmp_path / "trace.json").write_text(json.dumps(small_trace()))
+    page = tmp_path / "page.html"
+    for _ in range(2):
+        assert main(["explain", str(tmp_path), "--html", str(page)]) == 0
+        assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.usefixtures("answer")
+def test_a_page_for_stdout_is_alone_there(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert main(["explain", "x", "--html", "-"]) == 0
+    page = capsysbinary.readouterr().out.decode()
+    assert page.startswith("<!DOCTYPE html>")
+    assert page.rstrip().endswith("</html>")
+    for more in (["--json"], ["--why", "launch-bound"]):
+        assert main(["explain", "x", "--html", "-", *more]) == 2
+
+
+PROGRAM = [sys.executable, "-m", "laptime"]
+ENV = {**os.environ, "PYTHONPATH": str(SRC)}
+
+
+def small_trace() -> dict[str, object]:
+    def row(cat: str, name: str, ts: int, dur: int, **args: int) -> dict[str, object]:
+        who = args.get("stream", 100)
+        return {
+            "ph": "X",
+            "cat": cat,
+            "name": name,
+            "pid": 0 if "stream" in args else 100,
+            "tid": who,
+            "ts": ts,
+            "dur": dur,
+            "args": args,
+        }
+
+    events = []
+    for i in range(4):
+        at = 1000 * i
+        events.append(row("user_annotation", f"ProfilerStep#{i}", at, 990))
+        events.append(row("cpu_op", "aten::mm", at + 5, 20))
+        events.append(row("cuda_runtime", "cudaLaunchKernel", at + 10, 5, correlation=i + 1))
+        kernel = {"correlation": i + 1, "device": 0, "stream": 7}
+        events.append(row("kernel", "gemm", at + 20, 600, **kernel))
+    return {"schemaVersion": 1, "traceEvents": events}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="descriptors are closed by a shell")
+@pytest.mark.parametrize(
+    ("given", "code", "out", "err"),
+    [
+        (
+            "trace.json >&-",
+            2,
+            b"",
+            b"laptime: stdout is closed; send it to a file, or to /dev/null\n",
+        ),
+        ("missing.json 2>&-", 2, b"", b""),
+        ("missing.json >&- 2>&-", 2, b"", b""),
+        ("- <&-", 2, b"", b"laptime: -: stdin is closed; pipe a trace in, or name a file\n"),
+    ],
+)
+def test_closed_descriptors(given: str, code: int, out: bytes, err: bytes, tmp_path: Path) -> None:
+    (tmp_path / "trace.json").write_text(json.dumps(small_trace()))
+    line = f'"{sys.executable}" -m laptime explain {given}'
+    done = subprocess.run(
+        ["sh", "-c", line], cwd=tmp_path, env=ENV, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (code, out, err)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="descriptors are closed by a shell")
+def test_a_report_needs_no_stderr_and_no_stdin(tmp_path: Path) -> None:
+    (tmp_path / "trace.json").write_text(json.dumps(small_trace()))
+    line = f'"{sys.executable}" -m laptime explain trace.json <&- 2>&-'
+    done = subprocess.run(
+        ["sh", "-c", line], cwd=tmp_path, env=ENV, capture_output=True, check=False
+    )
+    assert done.returncode == 0
+    assert b"ProfilerStep#N" in done.stdout
+
+
+def test_an_interrupt_while_libraries_load_is_quiet() -> None:
+    code = (
+        "import sys\n"
+        "class Stop:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == {name!r}: raise KeyboardInterrupt\n"
+        "import laptime.__main__\n"
+        "sys.meta_path.insert(0, Stop())\n"
+        "sys.argv = ['laptime', 'explain', 'x']\n"
+        "sys.exit(laptime.__main__.run())\n"
+    )
+    for name in ("laptime.cli", "argparse", "laptime.cli.explain", "numpy"):
+        done = subprocess.run(
+            [sys.executable, "-c", code.format(name=name)],
+            env=ENV,
+            capture_output=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (130, b""), name
+
+
+def test_an_ascii_only_stdout_has_plain_bars_and_cuts() -> None:
+    done = subprocess.run(
+        piped(["explain", "x", "--width", "80"]),
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=False,
+    )
+    assert b"####" in done.stdout
+    assert b"\\u25" not in done.stdout
+    assert b"\\u2026" not in done.stdout
+
+
 def test_an_ascii_only_stdout_gets_the_report_all_the_same() -> None:
     env = {**os.environ, "PYTHONIOENCODING": "ascii"}
     done = subprocess.run(piped(["explain", "x"]), env=env, capture_output=True, check=False)

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 
+from laptime.cli import _streams
 from laptime.model.errors import LaptimeError, UsageError
 
 EXIT_CODES = """\
@@ -27,6 +28,7 @@ exit codes:
   3  cannot tell: the evidence was read, but holds no lap, device or thread to account for
   4  a gate that was asked for failed
   5  unreadable input: wrong format, empty, not permitted, damaged beyond use
+  130  ended by Ctrl-C
 """
 
 _INTERRUPTED = 130
@@ -39,12 +41,8 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        # A name that the terminal's encoding lacks must not end the report.
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
     try:
+        _streams.prepare()
         code = _run(argv)
         sys.stdout.flush()
     except BrokenPipeError:

@@ -2,13 +2,17 @@
 
 The report goes to stdout; errors, and progress on a terminal, go to stderr. --json replaces the
 report on stdout by one JSON object; --html writes a page to a file and leaves only the verdict on
-stdout. Both together: the JSON on stdout and the page in its file, nothing else.
+stdout. Both together: the JSON on stdout and the page in its file, nothing else. --html - puts
+the page on stdout, alone. A page never replaces evidence: FILE may not be one of the inputs.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import stat
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from laptime.model.errors import CannotTell, UsageError
@@ -31,7 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="one JSON object on stdout, schema laptime.explain/1"
     )
-    parser.add_argument("--html", metavar="FILE", help="write a self-contained page to FILE")
+    parser.add_argument(
+        "--html", metavar="FILE", help="write a self-contained page to FILE (- for stdout)"
+    )
     parser.add_argument(
         "--why", metavar="ID", help="print the formula and the events behind one cause"
     )
@@ -57,14 +63,20 @@ def run(args: argparse.Namespace) -> int:
     """Explain the evidence and render the answer."""
     if args.json and args.why:
         raise UsageError("--why prints text and --json one object: choose one of them")
+    if args.html == "-" and (args.json or args.why):
+        raise UsageError("--html - fills stdout with the page: name a file, or leave the other out")
+    if args.html is not None:
+        _spare(args.html, args.paths)
     answer = explanation_for(args)
     if args.rank is not None and all(v.timeline.rank != args.rank for v in answer.views):
         known = sorted({v.timeline.rank for v in answer.views if v.timeline.rank is not None})
         which = ", ".join(map(str, known)) or "none is recorded"
         raise UsageError(f"--rank {args.rank}: no such rank in this run; known: {which}")
-    if args.html:
+    if args.html is not None:
+        _spare(args.html, answer.run.sources)
         _write_page(answer, args.html, 50 if args.top is None else args.top)
-    _write_stdout(answer, args)
+    if args.html != "-":
+        _write_stdout(answer, args)
     if not any(len(d.windows) for v in answer.views for d in v.ledger.devices):
         where, health = ", ".join(answer.run.sources), answer.run.health
         lost = f"; {health.lost} items were lost: {health.losses[0].reason}" if health.lost else ""
@@ -100,7 +112,7 @@ def _write_stdout(answer: Explanation, args: argparse.Namespace) -> None:
         from laptime.report import why
 
         why.render(answer, to, args.why)
-    elif args.html:
+    elif args.html is not None:
         terminal.render_verdict(answer, to)
     else:
         terminal.render(answer, to, top=10 if args.top is None else args.top, rank=args.rank)
@@ -110,6 +122,11 @@ def _write_page(answer: Explanation, path: str, top: int) -> None:
     from laptime.report import html
 
     page = html.page(answer, top)
+    if path == "-":
+        # In bytes: the page says of itself that it is UTF-8, whatever the terminal is.
+        sys.stdout.flush()
+        sys.stdout.buffer.write(page.encode())
+        return
     try:
         with open(path, "w", encoding="utf-8") as file:
             file.write(page)
@@ -118,6 +135,30 @@ def _write_page(answer: Explanation, path: str, top: int) -> None:
         raise UsageError(
             f"--html {path}: cannot be written: {why}; name a file that can be made"
         ) from None
+
+
+def _spare(page: str, sources: Sequence[str]) -> None:
+    """Raise where the page would replace a file that is read, by whatever name or link."""
+    if page == "-":
+        return
+    try:
+        there = os.stat(page)
+    except (OSError, ValueError):
+        return
+    for source in sources:
+        try:
+            if source == "-":
+                read = os.fstat(sys.stdin.fileno())
+            else:
+                # file:///trace.json and zip://inner::trace.zip name files of this machine too.
+                read = os.stat(source.rpartition("::")[2].removeprefix("file://"))
+        except (OSError, ValueError, AttributeError):
+            continue
+        if stat.S_ISREG(there.st_mode) and os.path.samestat(there, read):
+            raise UsageError(
+                f"--html {page}: is one of the inputs ({source}) and would be replaced; name "
+                "another file"
+            )
 
 
 def _whole(text: str) -> int:

@@ -261,7 +261,9 @@ def _stored(where: str | os.PathLike[str] | BinaryIO) -> Stored:
     if isinstance(where, str | os.PathLike):
         text = os.fspath(where)
         if text == "-":
-            if sys.stdin is None or sys.stdin.isatty():
+            if sys.stdin is None:
+                raise UsageError("-: stdin is closed; pipe a trace in, or name a file")
+            if sys.stdin.isatty():
                 raise UsageError("-: stdin is a terminal; pipe a trace in, or name a file")
             return Stream(sys.stdin.buffer)
         if isinstance(where, str) and is_url(text) and not os.path.exists(text):
