@@ -60,6 +60,7 @@ def _kernels(timeline: Timeline, names: Mapping[int, KernelName]) -> list[Kernel
     """Totals of each distinct kernel name, longest first, ties by name."""
     rows = timeline.rows
     kernels = rows.of_kind(Kind.KERNEL)
+    kernels = kernels[rows.dur_ns[kernels] >= 0]
     name = rows.name[kernels]
     count = np.bincount(name, minlength=len(rows.names))
     order = np.argsort(name, kind="stable")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import laptime._native as _native
-from laptime.evidence import kineto_lanes, kineto_processes, kineto_words
+from laptime.evidence import kineto_checks, kineto_lanes, kineto_processes, kineto_words
 from laptime.evidence.args import ArgReader
 from laptime.evidence.format import Match, Progress
 from laptime.model.errors import UnreadableInput
@@ -197,6 +197,13 @@ def _timelines(
     )
     if scan.args_offset is not None and scan.args_length is not None:
         rows.read_args = ArgReader(source, scan.args_offset, scan.args_length)
+    kineto_checks.check(rows, source.name, health)
+    foreign = kineto_checks.unknown_categories(rows)
+    if foreign and not health.losses:
+        raise UnreadableInput(
+            f"{source.name}: holds trace events, but none of the PyTorch profiler's categories "
+            f"(found: {', '.join(foreign[:6])}); give the file that torch.profiler exported"
+        )
     device_list = kineto_lanes.devices(
         head.get("deviceProperties"), lanes.ordinals, prefix, host, rank
     )

@@ -1,0 +1,67 @@
+"""What a trace shows to be wrong with itself, and files that are traces of something else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import laptime
+from tests.evidence_files import kineto_files, kineto_id, needs_evidence
+
+
+def events(lead_us: int = 10, dur: bool = True) -> list[dict[str, Any]]:
+    out: list[dict[str, Any]] = []
+    for i in range(40):
+        args = {"correlation": i + 1}
+        call = {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1}
+        kernel = {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7}
+        out.append(call | {"ts": 1000 + i * 100, "dur": 5, "args": args})
+        out.append(
+            kernel
+            | {"ts": 1000 + i * 100 + lead_us, "args": args | {"device": 0, "stream": 7}}
+            | ({"dur": 60} if dur or i % 8 else {})
+        )
+    return out
+
+
+def read(tmp_path: Path, rows: list[dict[str, Any]]) -> laptime.Run:
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"traceEvents": rows}))
+    return laptime.open(str(path))
+
+
+def test_a_sound_trace_has_nothing_to_say(tmp_path: Path) -> None:
+    health = read(tmp_path, events()).health
+    assert (health.losses, health.warnings) == ([], [])
+
+
+def test_kernels_before_their_calls_mean_that_the_clocks_disagree(tmp_path: Path) -> None:
+    (warning,) = read(tmp_path, events(lead_us=-25)).health.warnings
+    assert "40 of 40 device activities start before their own launch call" in warning
+    assert "at least 25.0 us" in warning
+
+
+def test_kernels_without_a_duration_are_a_loss_and_not_counted(tmp_path: Path) -> None:
+    run = read(tmp_path, events(dur=False))
+    assert [(x.reason, x.count) for x in run.health.losses] == [
+        ("device rows without a duration", 5)
+    ]
+    (total,) = laptime.explain(run).views[0].kernels
+    assert (total.count, total.ns) == (35, 35 * 60_000)
+
+
+def test_events_of_another_tool_are_named(tmp_path: Path) -> None:
+    foreign = [{"ph": "X", "cat": "fee", "name": "main", "pid": 1, "tid": 1, "ts": 1, "dur": 5}]
+    with pytest.raises(laptime.UnreadableInput, match=r"none of the PyTorch .*found: fee"):
+        read(tmp_path, foreign)
+
+
+@needs_evidence
+@pytest.mark.parametrize("path", kineto_files(), ids=kineto_id)
+def test_published_traces_have_neither(path: Path) -> None:
+    health = laptime.open(str(path)).health
+    assert health.losses == []
+    assert not any("clocks disagree" in w for w in health.warnings)
