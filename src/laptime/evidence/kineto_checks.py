@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from laptime.evidence.kineto_words import CATEGORIES
 from laptime.model.health import Health, Loss
-from laptime.model.rows import (
-    ABSENT_DUR,
-    API_CALLS,
-    DEVICE_WORK,
-    HOST_KINDS,
-    Ints,
-    Rows,
-    present,
-)
+from laptime.model.rows import ABSENT_DUR, API_CALLS, DEVICE_WORK, Ints, Rows, present
 
 CLOCK_SHARE = 0.01
 """Share of activities before their own call from which the clocks are said to disagree. Measured:
@@ -38,9 +31,8 @@ def check(rows: Rows, source: str, health: Health) -> None:
 
 
 def unknown_categories(rows: Rows) -> list[str]:
-    """The categories of a file in which no row is of a kind that laptime knows; else none."""
-    known = rows.mask_of(*HOST_KINDS, *DEVICE_WORK)
-    if len(rows) == 0 or known.any():
+    """The categories of a file that has rows, but none of a category of Kineto's; else none."""
+    if len(rows) == 0 or any(c in CATEGORIES for c in rows.categories):
         return []
     return sorted({c or "(none)" for c in rows.categories})
 
