@@ -89,7 +89,7 @@ CASES = [
     Case("name is a list", of(trace(changed(name=["a", {"b": 1}]))), ANSWER),
     Case("name is missing", of(trace({**e, "name": 1} for e in events())), ANSWER),
     Case("category is missing", of(listed([raw(cat="")] * 50)), ERROR | NOTHING | ANSWER),
-    Case("category is a number", of(trace(changed(cat=3))), NOTHING | ANSWER),
+    Case("category is a number", of(trace(changed(cat=3))), ERROR),
     Case(
         "a category for each event",
         of(lambda: trace({**e, "cat": f"c{i}"} for i, e in enumerate(events(20_000)))),
