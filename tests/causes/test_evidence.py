@@ -148,3 +148,19 @@ def test_exposed_communication_names_its_collectives() -> None:
     first = explanation.judgement.findings[0]
     assert first.id == "exposed-collectives"
     assert "5 send_recv 9.39 ms, 3 all_reduce 1.67 ms" in first.sentence
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["kineto/tracelens/b200", "kineto/param-dlrm-8ranks/worker7_", "kineto/hta/df_index_resolver",
+     "kineto/pytorch-kineto/resnet50_num_workers_4", "kineto/tracelens/h100/gaunernst_bert"],
+)  # fmt: skip
+def test_gaps_times_their_mean_are_the_time_stated(part: str) -> None:
+    """The sentence promises its arithmetic: a reader multiplies."""
+    found = explained(file_named(part)).judgement.findings
+    finding = next(f for f in found if f.id == "launch-bound")
+    told = re.search(r"(\d+) gaps? of mean ([\d.]+) (us|ms)", finding.sentence)
+    assert told is not None
+    assert finding.bound_ns is not None
+    product = int(told[1]) * float(told[2]) * {"us": 1e3, "ms": 1e6}[told[3]]
+    assert product == pytest.approx(finding.bound_ns, rel=0.01)

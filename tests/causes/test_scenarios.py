@@ -77,7 +77,7 @@ def test_sentences_state_what_was_built(tmp_path: Path) -> None:
         "host_sync_each_lap"
     )
     assert "5.20 of each 8.00 ms lap (65 %)" in sentence("launch_bound")
-    assert "400 gaps of mean 17.0 us and 400 kernels of mean 3.00 us a lap" in sentence(
+    assert "400 gaps of mean 13.0 us and 400 kernels of mean 3.00 us a lap" in sentence(
         "launch_bound"
     )
     assert "5.00 of each 15.0 ms lap (33 %): 1 all_reduce 5.00 ms" in sentence("exposed_all_reduce")

@@ -33,7 +33,7 @@ SUPPLY: Mapping[Need, str] = {
     Need.STACKS: "profile with with_stack=True",
     Need.SHAPES: "profile with record_shapes=True",
     Need.LOADER_SPANS: "iterate a torch DataLoader under the profiler, or mark loading with "
-    "record_function",
+    "record_function('train_dataloader_next') (val_ and test_ too; other names are not known)",
     Need.THREE_LAPS: "profile at least 3 steady steps: schedule(wait=1, warmup=1, active=5) and "
     "prof.step() at each step",
     Need.DEVICE_PROPERTIES: "keep deviceProperties in the trace's header",

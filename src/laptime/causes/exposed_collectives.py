@@ -121,7 +121,8 @@ class ExposedCollectives:
                 ),
             ),
             next_step=(
-                "give every rank's trace, so that waiting for late ranks can be told from transfer",
+                "look at the other ranks' traces for who arrives last: each rank is explained by "
+                "itself, and waiting is not yet told from transfer",
                 "start communication earlier (DDP bucket_cap_mb, FSDP prefetch), or move less",
             ),
         )

@@ -81,7 +81,9 @@ class LaunchBound:
         kernels = work.row[view.touching(work.start_ns, work.end_ns)]
         kernels = kernels[rows.kind[kernels] == Kind.KERNEL]
         gaps = _gaps(view, short)
-        length = gaps[1] - gaps[0]
+        number = len(gaps[0])
+        # Only the part of each gap that counts here, so that the two factors give the total.
+        each_ns = intervals.total(short) / number if number else 0.0
         waiting = view.mean_ns(short)
         spent = {
             account: view.mean_ns(intervals.intersect(short, view.time_in(account)))
@@ -92,8 +94,7 @@ class LaunchBound:
         sentence = (
             f"The device waits {view.of_lap(waiting)} "
             f"({wording.percent(view.share(short))}) for the host to launch: "
-            f"{wording.counted(len(length) / view.laps, 'gap')} of mean "
-            f"{wording.time(float(length.mean()))} and "
+            f"{wording.counted(number / view.laps, 'gap')} of mean {wording.time(each_ns)} and "
             f"{wording.counted(len(kernels) / view.laps, 'kernel')} "
             f"of mean {wording.time(kernel_ns)}{view.per_lap}."
         )
