@@ -112,6 +112,13 @@ class ItemParser : ValueParser<Lenient> {
     if (text.size == 2 && same(text.at, "ph")) *key = kPh;
     if (text.size == 2 && same(text.at, "ts")) *key = kTs;
     if (text.size == 2 && same(text.at, "id")) *key = kId;
+    // The others get here only where they were written with escapes.
+    if (text.size == 3 && same(text.at, "cat")) *key = kCat;
+    if (text.size == 3 && same(text.at, "pid")) *key = kPid;
+    if (text.size == 3 && same(text.at, "tid")) *key = kTid;
+    if (text.size == 3 && same(text.at, "dur")) *key = kDur;
+    if (text.size == 4 && same(text.at, "name")) *key = kName;
+    if (text.size == 4 && same(text.at, "args")) *key = kArgsKey;
     return colon(p);
   }
   LAPTIME_MEMBER const char* value_of(uint8_t key, const char* p) {

@@ -177,7 +177,12 @@ const char* Scanner::top(const char* p, const char* end, bool last) {
 
 const char* Scanner::top_value(const char* key, size_t key_size, const char* value, const char* p,
                                const char* end, bool last) {
-  const bool events = key_size == 11 && std::memcmp(key, "traceEvents", 11) == 0;
+  bool events = key_size == 11 && std::memcmp(key, "traceEvents", 11) == 0;
+  if (std::memchr(key, '\\', key_size) != nullptr) {
+    char plain[16];
+    events = plain_key(key, key_size, plain, sizeof plain) == 11 &&
+             std::memcmp(plain, "traceEvents", 11) == 0;
+  }
   if (events && *value == '[') {
     state_ = State::items;
     after_comma_ = after_item_ = false;

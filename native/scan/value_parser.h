@@ -4,6 +4,7 @@
 #pragma once
 
 #include "scan/args_key.h"
+#include "scan/words.h"
 
 namespace laptime::scan {
 namespace {
@@ -286,18 +287,24 @@ class ValueParser {
   // Keys never hold raw quotes, whichever form.
   LAPTIME_MEMBER const char* key_string(const char* p, Value* key) {
     const char* q = find_quote(p + 1, end_);
+    const bool escaped = *q == '\\' && q < end_;
     while (*q == '\\' && q < end_) q = find_quote(q + 2, end_);
     if (static_cast<uint64_t>((q < end_ ? q : end_) - p) > limits_.max_string_bytes)
       return too_long(p);
     if (q >= end_) return need_more();
     key->at = p + 1;
     key->size = static_cast<uint64_t>(q - p - 1);
+    if (escaped) {  // "\u0070id" is the key pid
+      key->size = plain_key(key->at, key->size, plain_, sizeof plain_);
+      key->at = plain_;
+    }
     return q + 1;
   }
 
   const char* end_;
   const Limits& limits_;
   Item& item_;
+  char plain_[40];  // the last key that held escapes, without them; the longest known has 33 bytes
   Outcome outcome_ = Outcome::broken;
 };
 

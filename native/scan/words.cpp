@@ -88,6 +88,16 @@ void unescape(const char* p, size_t n, std::string* out, Tally* tally) {
   }
 }
 
+size_t plain_key(const char* p, size_t n, char* out, size_t room) {
+  if (n > 6 * room) return 0;
+  std::string key;
+  Tally unused;
+  unescape(p, n, &key, &unused);
+  if (key.size() > room) return 0;
+  std::memcpy(out, key.data(), key.size());
+  return key.size();
+}
+
 bool valid_utf8(const char* s, size_t n) {
   const auto* p = reinterpret_cast<const unsigned char*>(s);
   for (size_t i = 0; i < n;) {
