@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from laptime.causes.case import Case
+from laptime.causes.case import Case, Need
 from laptime.causes.registry import judge
 from laptime.causes.verdict import verdict
 from laptime.causes.view import device_views
@@ -94,3 +94,31 @@ def test_a_mean_that_few_laps_make_has_its_median_beside_it() -> None:
     view = device_views(replace(case, ledger=replace(case.ledger, devices=[uneven])))[0]
     assert view.lap == "an average 400 ms lap (median 100 ms)"
     assert view.of_lap(2 * MS) == "2.00 of an average 400 ms lap (median 100 ms)"
+
+
+def test_one_steady_lap_is_told_beside_a_finding() -> None:
+    made = Made(laps=1)
+    made.account("host_sync", 10.0, 40.0)
+    made.call("cudaStreamSynchronize", 9.0, 31.0)
+    assert said(made.case()).endswith("; from one steady lap.")
+
+
+def test_a_recording_taken_as_one_lap_is_told_beside_a_finding() -> None:
+    made = Made(laps=1)
+    made.account("host_sync", 10.0, 40.0)
+    made.call("cudaStreamSynchronize", 9.0, 31.0)
+    case = made.case()
+    laps = replace(case.ledger.laps, source="window", mark=None, confidence=0.0)
+    whole = replace(case, ledger=replace(case.ledger, laps=laps))
+    assert said(whole).endswith("; from the whole recording taken as one lap.")
+    assert "from " not in said(starved().case())
+
+
+def test_a_run_without_device_lists_no_causes_of_devices() -> None:
+    case = Made(cpu=True).case()
+    case = replace(case, has=case.has - {Need.GPU_ROWS})
+    judgement = judge(case.run, [case])
+    assert "exposed-collectives" in {a.id for a in judgement.abstentions}
+    text = verdict(judgement, [case])
+    assert text.startswith("The owning thread is inside operators")
+    assert "exposed-collectives" not in text

@@ -49,6 +49,35 @@ def test_usage_faults_exit_with_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert "usage: laptime" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["trace.json.gz"], "to explain a trace: laptime explain trace.json.gz"),
+        (["--json", "a b.json"], "to explain a trace: laptime explain --json 'a b.json'"),
+        (["-"], "to explain a trace: laptime explain -"),
+        (["\x1b[31m"], "'\\\\x1b[31m' is no command; commands: explain"),
+        (["explain", "x", "--jso"], "unrecognized arguments: --jso"),
+        (["explain", "x", "--width", "abc"], "columns from 40 to 1000, not 'abc'"),
+        (["explain", "x", "--width", "39"], "columns from 40 to 1000, not '39'"),
+        (["explain", "x", "--top", "few"], "must be a whole number from 0, not 'few'"),
+        (["explain", "x", "--rank", "one"], "must be a rank, a whole number from 0, not 'one'"),
+    ],
+)
+def test_usage_faults_say_what_to_write(
+    argv: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(argv)
+    assert stopped.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("answer")
+def test_a_rank_of_an_unlabelled_run_is_told_why(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "x", "--rank", "0"]) == 2
+    assert "no process of this run is labelled with a rank" in capsys.readouterr().err
+
+
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["--version"])

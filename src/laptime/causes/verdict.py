@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from laptime.causes import wording
-from laptime.causes.case import Case, Finding, Judgement
+from laptime.causes.case import Case, Finding, Judgement, Need
 from laptime.causes.launches import device_unseen
 from laptime.causes.limits import HEALTHY_BUSY, LARGER_THAN_FOUND, UNATTRIBUTED_SHARE
 from laptime.causes.view import DeviceView, device_views
@@ -18,8 +18,8 @@ def verdict(judgement: Judgement, cases: Sequence[Case]) -> str:
     """The first finding, or that the run is healthy, or what cannot be told and why.
 
     Names the largest account without computation where it is much larger than every finding's
-    share, the causes that could not be judged where none was found, and ends with "incomplete"
-    where more than the budget of time is unattributed.
+    share, one lap where a finding rests on no more, the causes that could not be judged where none
+    was found, and ends with "incomplete" where more than the budget of time is unattributed.
     """
     views = [view for case in cases for view in device_views(case)]
     first = judgement.findings[0] if judgement.findings else None
@@ -28,17 +28,24 @@ def verdict(judgement: Judgement, cases: Sequence[Case]) -> str:
     else:
         healthy = first.id == "healthy"
         told = first.sentence if healthy else wording.sentence_after(first.title, first.sentence)
-        told = told.rstrip(".") + _window_of(first, views)
+        told = told.rstrip(".") + _window_of(first, views) + _rests_on(first, views)
         told += _elsewhere(first, judgement, len(cases))
         told += _larger(judgement, views, first.rank)
-    if (first is None or first.bound_ns is None) and judgement.abstentions:
-        told += f"; not judged: {wording.listed(_not_judged(judgement), most=4)}"
+    unjudged = _not_judged(judgement, cases)
+    if (first is None or first.bound_ns is None) and unjudged:
+        told += f"; not judged: {wording.listed(unjudged, most=4)}"
     return f"{told}{_incomplete(views)}."
 
 
-def _not_judged(judgement: Judgement) -> list[str]:
-    """Ids of the causes that could not be judged on some timeline."""
-    return sorted({abstention.id for abstention in judgement.abstentions})
+def _not_judged(judgement: Judgement, cases: Sequence[Case]) -> list[str]:
+    """Ids of the causes that could not be judged on some timeline.
+
+    Those that only a device has are left out where no device was used: nobody asked for them.
+    """
+    unseen = any(device_unseen(case) for case in cases)
+    return sorted(
+        {a.id for a in judgement.abstentions if unseen or Need.GPU_ROWS.value not in a.missing}
+    )
 
 
 def _without_cause(
@@ -76,12 +83,29 @@ def _sliver(view: DeviceView) -> str:
     return f", which {view.open_in}" if view.open_in else ""
 
 
-def _window_of(finding: Finding, views: Sequence[DeviceView]) -> str:
-    """The same of the device that a finding is about."""
+def _view_of(finding: Finding, views: Sequence[DeviceView]) -> DeviceView | None:
+    """The device that a finding is about."""
     for view in views:
         if view.device == finding.device and view.case.timeline.rank == finding.rank:
-            return f"; that lap {view.open_in}" if view.open_in else ""
-    return ""
+            return view
+    return None
+
+
+def _window_of(finding: Finding, views: Sequence[DeviceView]) -> str:
+    """The same of the device that a finding is about."""
+    view = _view_of(finding, views)
+    return f"; that lap {view.open_in}" if view is not None and view.open_in else ""
+
+
+def _rests_on(finding: Finding, views: Sequence[DeviceView]) -> str:
+    """Says so where a finding rests on one lap: its figures may be those of that lap alone."""
+    view = _view_of(finding, views)
+    if view is None or view.laps > 1:
+        return ""
+    if view.case.ledger.laps.source == "window":
+        return "; from the whole recording taken as one lap"
+    steady = {lap.id for lap in view.case.ledger.laps.steady}
+    return f"; from one {'steady ' if view.counted[0].lap in steady else ''}lap"
 
 
 def _worked(view: DeviceView) -> float:

@@ -12,8 +12,10 @@ import argparse
 import errno
 import os
 import pkgutil
+import re
+import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib import import_module
 from types import ModuleType
 
@@ -30,6 +32,9 @@ exit codes:
   5  unreadable input: wrong format, empty, not permitted, damaged beyond use
   130  ended by Ctrl-C
 """
+
+_PATH_LIKE = re.compile(r"[./\\\\]|^-$")
+"""A first word that holds one of these is a file or a URL that somebody wants explained."""
 
 _INTERRUPTED = 130
 """What shells report for a program ended by Ctrl-C (128 + SIGINT)."""
@@ -71,9 +76,26 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: Sequence[str] | None) -> int:
     commands = _commands()
-    args = _parser(commands).parse_args(argv)
+    parser = _parser(commands)
+    given = list(sys.argv[1:] if argv is None else argv)
+    if (hint := _meant(given, commands)) is not None:
+        parser.error(hint)
+    args = parser.parse_args(given)
     code: int = commands[args.command].run(args)
     return code
+
+
+def _meant(given: Sequence[str], commands: Collection[str]) -> str | None:
+    """What to write instead where no command is named; None where one is, or help is asked for."""
+    if not given or given[0] in commands or {"-h", "--help", "--version"} & set(given):
+        return None
+    path = next((a for a in given if os.path.exists(a) or _PATH_LIKE.search(a)), None)
+    if path is None and given[0].startswith("-"):
+        return None
+    if path is None:
+        return f"{_visible(given[0])!r} is no command; commands: {', '.join(commands)}"
+    rest = " ".join(shlex.quote(_visible(a)) for a in given)
+    return f"no command is named; to explain a trace: laptime explain {rest}"
 
 
 def _commands() -> dict[str, ModuleType]:
@@ -87,6 +109,7 @@ def _parser(commands: dict[str, ModuleType]) -> argparse.ArgumentParser:
         description="Where every nanosecond of a training step or engine iteration went, and why.",
         epilog=EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     subs = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -97,6 +120,7 @@ def _parser(commands: dict[str, ModuleType]) -> argparse.ArgumentParser:
             description=module.__doc__,
             epilog=EXIT_CODES,
             formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
         )
         module.add_arguments(sub)
     return parser
@@ -118,7 +142,11 @@ def _drop_stdout() -> None:
 
 
 def _say(line: str) -> None:
+    print(f"laptime: {_visible(' '.join(line.split()))}", file=sys.stderr)
+
+
+def _visible(text: str) -> str:
+    """Paths and names are written by others: they must not act on the terminal."""
     from laptime.report.numbers import visible
 
-    # Paths and names in it are written by others: they must not act on the terminal.
-    print(f"laptime: {visible(' '.join(line.split()))}", file=sys.stderr)
+    return visible(text)

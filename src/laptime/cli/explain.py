@@ -43,7 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--lap", metavar="NAME", help="take marks of this name as the laps")
     parser.add_argument(
-        "--rank", type=int, metavar="N", help="show details of this rank only (terminal)"
+        "--rank",
+        type=_rank,
+        metavar="N",
+        help="this rank only, with its ledger, laps and kernels (a run of several ranks shows only "
+        "ranges over them)",
     )
     parser.add_argument(
         "--top", type=_whole, metavar="N", help="kernels to list (default 10, on a page 50)"
@@ -68,10 +72,8 @@ def run(args: argparse.Namespace) -> int:
     if args.html is not None:
         _spare(args.html, args.paths)
     answer = explanation_for(args)
-    if args.rank is not None and all(v.timeline.rank != args.rank for v in answer.views):
-        known = sorted({v.timeline.rank for v in answer.views if v.timeline.rank is not None})
-        which = ", ".join(map(str, known)) or "none is recorded"
-        raise UsageError(f"--rank {args.rank}: no such rank in this run; known: {which}")
+    if args.rank is not None:
+        _require_rank(answer, args.rank)
     if args.html is not None:
         _spare(args.html, answer.run.sources)
         _write_page(answer, args.html, 50 if args.top is None else args.top)
@@ -97,6 +99,22 @@ def explanation_for(args: argparse.Namespace) -> Explanation:
         evidence = open_run(args.paths, progress=progress, spill=not args.no_spill)
     answer: Explanation = explanation_of(evidence, laps=args.lap)
     return answer
+
+
+def _require_rank(answer: Explanation, rank: int) -> None:
+    """Raise where no process of the run is known to be this rank."""
+    known = sorted({v.timeline.rank for v in answer.views if v.timeline.rank is not None})
+    if rank in known:
+        return
+    if known:
+        raise UsageError(
+            f"--rank {rank}: no such rank in this run; known: {', '.join(map(str, known))}"
+        )
+    raise UsageError(
+        f"--rank {rank}: no process of this run is labelled with a rank (neither by "
+        "distributedInfo in the trace nor by a file name such as rank0.json); leave --rank out, or "
+        "explain one file by itself"
+    )
 
 
 def _write_stdout(answer: Explanation, args: argparse.Namespace) -> None:
@@ -162,14 +180,22 @@ def _spare(page: str, sources: Sequence[str]) -> None:
 
 
 def _whole(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError("must not be negative")
-    return number
+    return _number(text, "a whole number from 0", 0)
+
+
+def _rank(text: str) -> int:
+    return _number(text, "a rank, a whole number from 0", 0)
 
 
 def _width(text: str) -> int:
-    number = int(text)
-    if not 40 <= number <= 1000:
-        raise argparse.ArgumentTypeError("must be from 40 to 1000")
+    return _number(text, "a number of columns from 40 to 1000", 40, 1000)
+
+
+def _number(text: str, wanted: str, least: int, most: int | None = None) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = least - 1
+    if number < least or (most is not None and number > most):
+        raise argparse.ArgumentTypeError(f"must be {wanted}, not {text!r}")
     return number
