@@ -168,14 +168,14 @@ std::unique_ptr<ScanResult> result_of(Scanner* s) {
 class PyScanner {
  public:
   PyScanner(uint32_t max_depth, uint64_t max_string_bytes, uint64_t max_head_bytes,
-            uint64_t max_name_table_bytes, uint64_t max_item_bytes) {
+            uint64_t max_name_table_bytes, uint64_t max_item_bytes, bool portable) {
     Limits limits;
     limits.max_depth = max_depth;
     limits.max_string_bytes = max_string_bytes;
     limits.max_head_bytes = max_head_bytes;
     limits.max_name_table_bytes = max_name_table_bytes;
     limits.max_item_bytes = max_item_bytes;
-    scanner_ = std::make_unique<Scanner>(limits);
+    scanner_ = std::make_unique<Scanner>(limits, portable);
   }
 
   void feed(nb::handle data) {
@@ -262,11 +262,11 @@ NB_MODULE(_native, m) {
       .def_ro("losses", &ScanResult::losses)
       .def_ro("counters", &ScanResult::counters);
   nb::class_<PyScanner>(m, "Scanner")
-      .def(nb::init<uint32_t, uint64_t, uint64_t, uint64_t, uint64_t>(), nb::kw_only(),
+      .def(nb::init<uint32_t, uint64_t, uint64_t, uint64_t, uint64_t, bool>(), nb::kw_only(),
            nb::arg("max_depth") = 512, nb::arg("max_string_bytes") = uint64_t{16} << 20,
            nb::arg("max_head_bytes") = uint64_t{64} << 20,
            nb::arg("max_name_table_bytes") = uint64_t{1} << 30,
-           nb::arg("max_item_bytes") = uint64_t{64} << 20)
+           nb::arg("max_item_bytes") = uint64_t{64} << 20, nb::arg("portable") = false)
       .def("feed", &PyScanner::feed, nb::arg("data"))
       .def("finish", &PyScanner::finish);
 }

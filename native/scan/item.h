@@ -110,7 +110,8 @@ Outcome parse_item_base(const char*, const char*, const Limits&, Item*, const ch
 Outcome parse_item_avx2(const char*, const char*, const Limits&, Item*, const char**);
 // Accepts more: raw quotes inside strings, missing commas.
 Outcome parse_item_lenient(const char*, const char*, const Limits&, Item*, const char**);
-ParseItem best_parse_item();
+// The fastest that this machine can run; `portable`: the one that every machine can.
+ParseItem best_parse_item(bool portable);
 
 // Skips one JSON value of any kind (for the keys beside traceEvents).
 Outcome skip_any_value(const char* p, const char* end, const Limits& limits, Value* value,

@@ -6,8 +6,8 @@
 
 namespace laptime::scan {
 
-Scanner::Scanner(const Limits& limits)
-    : rows(limits, &tally), limits_(limits), parse_item_(best_parse_item()) {
+Scanner::Scanner(const Limits& limits, bool portable)
+    : rows(limits, &tally), limits_(limits), parse_item_(best_parse_item(portable)) {
   item_.layout = &layout_;
 }
 

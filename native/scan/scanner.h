@@ -18,7 +18,8 @@ enum class Root : uint8_t { none, object, list };
 
 class Scanner {
  public:
-  explicit Scanner(const Limits& limits);
+  // `portable`: without the instructions that only some machines have (for tests).
+  explicit Scanner(const Limits& limits, bool portable = false);
 
   void feed(const char* data, size_t size);
   void finish();

@@ -19,7 +19,8 @@ class Scanner:
     longest string of an item. ``max_head_bytes``: longest value beside ``traceEvents``.
     ``max_name_table_bytes``: all distinct names together. ``max_item_bytes``: longest item; also
     what the scanner holds at most while an item is incomplete. Whatever passes a limit is lost
-    and counted in ``ScanResult.losses``; nothing in the text raises.
+    and counted in ``ScanResult.losses``; nothing in the text raises. ``portable`` leaves out the
+    instructions that only some machines have (AVX2): the same answer, more slowly, for tests.
     """
 
     def __init__(
@@ -30,6 +31,7 @@ class Scanner:
         max_head_bytes: int = 67108864,
         max_name_table_bytes: int = 1073741824,
         max_item_bytes: int = 67108864,
+        portable: bool = False,
     ) -> None: ...
     def feed(self, data: bytes | bytearray | memoryview) -> None:
         """Scan the next bytes. Releases the GIL; RuntimeError when finished or in use."""
