@@ -9,7 +9,7 @@ import numpy as np
 from laptime.ledger import intervals, states
 from laptime.ledger.device_work import launch_calls
 from laptime.ledger.host import HostStates
-from laptime.ledger.intervals import EMPTY, Span
+from laptime.ledger.intervals import Span
 from laptime.ledger.work import Work
 from laptime.model.rows import API_CALLS, DEVICE_WORK, I64, Ints, Kind
 
@@ -29,19 +29,60 @@ class Unseen:
         """Time in which a device may run such work: from the call (copies run inside theirs) until
         each stream that the same thread goes on to feed has started its next activity. Which
         stream the work is on is not known; a stream runs in order."""
-        found = EMPTY
-        for lane in np.unique(self.lane).tolist():
-            here = self.lane == lane
-            until = np.full(int(here.sum()), -FAR, dtype=np.int64)
-            for stream in np.unique(work.lane).tolist():
-                mine = (work.lane == stream) & work.launched & (work.thread == lane)
-                called, start = work.called_ns[mine], work.start_ns[mine]
-                order = np.argsort(called, kind="stable")
-                at = np.searchsorted(called[order], self.start_ns[here], side="right")
-                until = np.maximum(until, np.append(start[order], -FAR)[at])
-            until[until == -FAR] = FAR
-            found = intervals.both(found, intervals.union(self.start_ns[here], until))
-        return found
+        launched = np.flatnonzero(work.launched)
+        launched = launched[np.argsort(work.thread[launched], kind="stable")]
+        thread = work.thread[launched]
+        order = np.lexsort((self.start_ns, self.lane))
+        start, lane = self.start_ns[order], self.lane[order]
+        until = np.empty(len(order), dtype=np.int64)
+        for one in np.unique(lane).tolist():
+            here = slice(*np.searchsorted(lane, (one, one + 1)).tolist())
+            mine = launched[slice(*np.searchsorted(thread, (one, one + 1)).tolist())]
+            until[here] = _until(
+                start[here], work.lane[mine], work.called_ns[mine], work.start_ns[mine]
+            )
+        return intervals.union(start, until)
+
+
+def _until(at_ns: I64, stream: Ints, called_ns: I64, start_ns: I64) -> I64:
+    """For each of the instants (ascending) the latest, over the streams, of the start of the
+    stream's first activity that is called after it; ``FAR`` where no stream has one.
+
+    An activity is its stream's first for the instants from the call before its own on: it covers
+    a stretch of them, and what is asked is the highest start over each instant.
+    """
+    order = np.lexsort((called_ns, stream))
+    stream, called_ns, start_ns = stream[order], called_ns[order], start_ns[order]
+    before = np.append(-FAR, called_ns[:-1])[: len(order)]
+    before[1:][stream[1:] != stream[:-1]] = -FAR
+    low = np.searchsorted(at_ns, before, side="left")
+    high = np.searchsorted(at_ns, called_ns, side="left")
+    some = high > low
+    found = _highest_over(len(at_ns), low[some], high[some], start_ns[some])
+    found[found == -FAR] = FAR
+    return found
+
+
+def _highest_over(count: int, low: Ints, high: Ints, value: I64) -> I64:
+    """For each of ``count`` places the highest value of the stretches ``[low, high)`` over it;
+    ``-FAR`` where there is none.
+
+    A stretch is two blocks, as long as the largest power of two that fits, from either end; blocks
+    of one length are then two of half of it each. So the cost does not depend on how long the
+    stretches are, nor on how many lie over one place.
+    """
+    highest = np.full(count, -FAR, dtype=np.int64)
+    power = np.frexp((high - low).astype(np.float64))[1] - 1
+    for p in range(int(power.max(initial=0)), -1, -1):
+        block = 1 << p
+        mine = np.flatnonzero(power == p)
+        np.maximum.at(highest, low[mine], value[mine])
+        np.maximum.at(highest, high[mine] - block, value[mine])
+        half = block // 2
+        if half:
+            whole = highest.copy()
+            np.maximum(highest[half:], whole[:-half], out=highest[half:])
+    return highest
 
 
 def unseen_calls(host: HostStates) -> Unseen:
