@@ -112,3 +112,57 @@ def test_the_thread_of_a_cpu_run_is_its_device() -> None:
 def test_kernels_are_summed_over_the_run() -> None:
     (kernel,) = read(made.two_ranks())["kernels"]
     assert (kernel["count"], kernel["ns"]) == (3720, 2 * (210 * made.MS + 123_456))
+
+
+def test_a_finding_says_whose_it_is_and_all_that_the_report_says() -> None:
+    finding = read(made.training())["findings"][0]
+    assert (finding["rank"], finding["device"]) == (None, "gpu0")
+    assert finding["formula"] == made.INPUT.formula
+    assert finding["why"] == list(made.INPUT.why)
+    assert finding["next_step"] == list(made.INPUT.next_step)
+
+
+def test_what_was_ruled_out_and_silenced_is_listed() -> None:
+    answer = read(made.training())
+    assert [c["id"] for c in answer["clear"]] == ["exposed-collectives", "launch-bound"]
+    assert answer["clear"][0]["why"] == "no communication runs on the device"
+    assert answer["silenced"] == [
+        {
+            "id": "host-synchronisation",
+            "rank": None,
+            "device": "gpu0",
+            "share": 0.006,
+            "bound_ns": 1_100_000,
+        }
+    ]
+
+
+def test_one_rank_is_a_part_of_the_whole_answer() -> None:
+    whole = read(made.two_ranks())
+    stream = io.StringIO()
+    as_json.write(made.two_ranks(), stream, rank=1)
+    one = json.loads(stream.getvalue())
+    jsonschema.Draft202012Validator(SCHEMA).validate(one)
+    assert one["ranks"] == [1]
+    assert (one["origin_ns"], one["verdict"]) == (whole["origin_ns"], whole["verdict"])
+    for key in ("laps", "findings", "abstentions", "clear", "devices"):
+        assert one[key] == [x for x in whole[key] if x["rank"] == 1], key
+        assert one[key]
+    for key in ("device_laps", "ledger"):
+        assert one[key] == [x for x in whole[key] if x["device"] == "gpu1"], key
+    assert sum(k["ns"] for k in one["kernels"]) == 210 * made.MS + 123_456
+
+
+def test_a_note_of_one_of_several_ranks_says_whose_it_is() -> None:
+    odd = made.two_ranks()
+    views = [
+        replace(v, ledger=replace(v.ledger, devices=[replace(d, notes=["idle is not split"])]))
+        for v in odd.views
+        for d in v.ledger.devices
+    ]
+    told = read(replace(odd, views=views))["health"]["warnings"]
+    assert told == ["rank 0: idle is not split", "rank 1: idle is not split"]
+    unlabelled = [replace(v, timeline=replace(v.timeline, rank=None)) for v in views]
+    told = read(replace(odd, views=unlabelled))["health"]["warnings"]
+    assert told == ["train0: idle is not split", "train1: idle is not split"]
+    assert read(replace(odd, views=views[:1]))["health"]["warnings"] == ["idle is not split"]

@@ -121,7 +121,7 @@ def _write_stdout(answer: Explanation, args: argparse.Namespace) -> None:
     if args.json:
         from laptime.report import as_json
 
-        as_json.write(answer, sys.stdout)
+        as_json.write(answer, sys.stdout, args.rank)
         return
     from laptime.report import layout, terminal
 
@@ -129,7 +129,7 @@ def _write_stdout(answer: Explanation, args: argparse.Namespace) -> None:
     if args.why:
         from laptime.report import why
 
-        why.render(answer, to, args.why)
+        why.render(answer, to, args.why, args.rank)
     elif args.html is not None:
         terminal.render_verdict(answer, to)
     else:

@@ -55,6 +55,7 @@ FACTS = (
     "roctracer_version",
     "trace_id",
     "traceName",
+    "baseTimeNanoseconds",
 )
 
 HOST_KEYS = ("hostname", "host_name")

@@ -9,7 +9,10 @@ Choices that the schema leaves to the writer:
   it becomes ``<timeline>/<id>``.
 - ``ledger`` holds the leaves with time: an account without a row has 0 ns in that window.
 - ``ranks`` are the known rank labels; null where a process has none.
-- ``health.warnings`` also says each loss, with its place, and what the laps and ledger note.
+- ``health.warnings`` also says each loss, with its place, and what the laps and ledger note; of
+  several timelines, whose note it is.
+- Limited to one rank, everything but ``schema``, ``verdict``, ``origin_ns`` and the run's own part
+  of ``health`` is that rank's; the ids of its laps are those of the whole answer.
 """
 
 from __future__ import annotations
@@ -20,30 +23,27 @@ from typing import IO, Any
 
 from laptime.causes.case import EventRef, Finding
 from laptime.explanation import Explanation, KernelTotal, View
-from laptime.model.errors import CannotTell
-from laptime.report import shown
+from laptime.report.clock import Clock
 from laptime.report.numbers import count
+from laptime.report.selection import said_of, view_of, views_of
 
 SCHEMA = "laptime.explain/1"
-
-_EXACT = 1 << 53
-"""Integers below this are exact in a double, the only number of JavaScript."""
 
 Json = dict[str, Any]
 
 
-def explain_object(explanation: Explanation) -> Json:
-    """The whole object, of plain dicts, lists, texts and numbers.
+def explain_object(explanation: Explanation, rank: int | None = None) -> Json:
+    """The whole object, of plain dicts, lists, texts and numbers; ``rank`` limits it to one.
 
     Raises ``CannotTell`` where the laps of the run lie more than 2**53 ns (104 days) apart.
     """
-    return {k: list(v) if isinstance(v, Iterator) else v for k, v in _entries(explanation)}
+    return {k: list(v) if isinstance(v, Iterator) else v for k, v in _entries(explanation, rank)}
 
 
-def write(explanation: Explanation, to: IO[str]) -> None:
+def write(explanation: Explanation, to: IO[str], rank: int | None = None) -> None:
     """Write the object: ASCII only, one line for each item of a list, a newline at the end."""
     before = "{\n"
-    for key, value in _entries(explanation):
+    for key, value in _entries(explanation, rank):
         to.write(f'{before}"{key}": ')
         if isinstance(value, Iterator):
             _write_list(value, to)
@@ -62,11 +62,13 @@ def _write_list(items: Iterator[Json], to: IO[str]) -> None:
     to.write("\n]" if before == ",\n" else "[]")
 
 
-def _entries(explanation: Explanation) -> Iterator[tuple[str, Any]]:
+def _entries(explanation: Explanation, rank: int | None) -> Iterator[tuple[str, Any]]:
     """The entries of the object in their order; long lists as iterators."""
-    clock = _Clock(explanation.views)
+    clock = Clock(explanation.views)
     lap_id = _lap_names(explanation.views)
-    views, judgement = explanation.views, explanation.judgement
+    # Origin and lap names are the whole run's, so that answers for single ranks can be joined.
+    views = views_of(explanation, rank)
+    judgement = said_of(explanation, views)
     # What can raise is made before anything is given out: never half an object.
     laps = [lap for v in views for lap in _laps(v, clock, lap_id)]
     device_laps = [lap for v in views for lap in _device_laps(v, clock, lap_id)]
@@ -75,7 +77,7 @@ def _entries(explanation: Explanation) -> Iterator[tuple[str, Any]]:
     yield "verdict", explanation.verdict
     yield "origin_ns", str(clock.origin_ns)
     yield "ranks", _unique([v.timeline.rank for v in views])
-    yield "devices", iter(_devices(explanation))
+    yield "devices", iter(_devices(views))
     yield "laps", iter(laps)
     yield "device_laps", iter(device_laps)
     yield "accounts", iter(_accounts(views))
@@ -84,41 +86,18 @@ def _entries(explanation: Explanation) -> Iterator[tuple[str, Any]]:
     yield (
         "abstentions",
         iter(
-            {"id": a.id, "missing": list(a.missing), "supply": a.supply}
+            {"id": a.id, "missing": list(a.missing), "supply": a.supply, "rank": a.rank}
             for a in judgement.abstentions
         ),
     )
-    yield "health", _health(explanation)
+    yield "clear", iter({"id": c.id, "why": c.why, "rank": c.rank} for c in judgement.clear)
+    yield "silenced", iter(_silenced(f) for f in judgement.silenced)
+    yield "health", _health(explanation, views)
     yield "kernels", _kernels(views)
 
 
 def _dumps(value: Any) -> str:
     return json.dumps(value, allow_nan=False)
-
-
-class _Clock:
-    """Brings times of every timeline to one origin."""
-
-    def __init__(self, views: Sequence[View]) -> None:
-        starts = [v.timeline.origin_ns + start for v in views for start in _starts(v)] or [
-            v.timeline.origin_ns for v in views
-        ]
-        self.origin_ns = min(starts, default=0)
-
-    def start_ns(self, view: View, start_ns: int) -> int:
-        """A timeline's time relative to the origin."""
-        relative = view.timeline.origin_ns + int(start_ns) - self.origin_ns
-        if abs(relative) >= _EXACT:
-            raise CannotTell(
-                f"{view.timeline.source}: its times lie more than 104 days from the first lap of "
-                "the run; explain files of different clocks one by one"
-            )
-        return relative
-
-
-def _starts(view: View) -> Iterator[int]:
-    yield from (int(lap.start_ns) for lap in view.ledger.laps.laps)
-    yield from (int(w.start_ns) for d in view.ledger.devices for w in d.windows)
 
 
 def _unique(values: Sequence[Any]) -> list[Any]:
@@ -137,9 +116,9 @@ def _lap_names(views: Sequence[View]) -> Callable[[View, str], str]:
     return name
 
 
-def _devices(explanation: Explanation) -> list[Json]:
+def _devices(views: Sequence[View]) -> list[Json]:
     found: dict[str, Json] = {}
-    for view in explanation.views:
+    for view in views:
         for d in view.timeline.devices:
             found.setdefault(
                 d.id, {"id": d.id, "rank": d.rank, "host": d.host, "name": d.name, "uuid": d.uuid}
@@ -151,7 +130,7 @@ def _devices(explanation: Explanation) -> list[Json]:
     return list(found.values())
 
 
-def _laps(view: View, clock: _Clock, lap_id: Callable[[View, str], str]) -> Iterator[Json]:
+def _laps(view: View, clock: Clock, lap_id: Callable[[View, str], str]) -> Iterator[Json]:
     laps = view.ledger.laps
     for lap in laps.laps:
         yield {
@@ -166,7 +145,7 @@ def _laps(view: View, clock: _Clock, lap_id: Callable[[View, str], str]) -> Iter
         }
 
 
-def _device_laps(view: View, clock: _Clock, lap_id: Callable[[View, str], str]) -> Iterator[Json]:
+def _device_laps(view: View, clock: Clock, lap_id: Callable[[View, str], str]) -> Iterator[Json]:
     for device in view.ledger.devices:
         for w in device.windows:
             yield {
@@ -201,8 +180,8 @@ def _ledger(view: View, lap_id: Callable[[View, str], str]) -> Iterator[Json]:
                     yield {"device": device.device, "lap": lap, "account": leaf.id, "ns": ns}
 
 
-def _finding(explanation: Explanation, finding: Finding, clock: _Clock) -> Json:
-    view = shown.view_of(explanation, finding)
+def _finding(explanation: Explanation, finding: Finding, clock: Clock) -> Json:
+    view = view_of(explanation, finding)
     return {
         "id": finding.id,
         "title": finding.title,
@@ -214,10 +193,25 @@ def _finding(explanation: Explanation, finding: Finding, clock: _Clock) -> Json:
         "events": [_event(e, view, clock) for e in finding.events] if view else [],
         "remedies": list(finding.remedies),
         "confidence": _ratio(finding.confidence),
+        "rank": finding.rank,
+        "device": finding.device,
+        "formula": finding.formula,
+        "why": list(finding.why),
+        "next_step": list(finding.next_step),
     }
 
 
-def _event(event: EventRef, view: View, clock: _Clock) -> Json:
+def _silenced(finding: Finding) -> Json:
+    return {
+        "id": finding.id,
+        "rank": finding.rank,
+        "device": finding.device,
+        "share": None if finding.share is None else _ratio(finding.share),
+        "bound_ns": None if finding.bound_ns is None else round(finding.bound_ns),
+    }
+
+
+def _event(event: EventRef, view: View, clock: Clock) -> Json:
     return {
         "name": event.name,
         "lane": event.lane,
@@ -232,7 +226,7 @@ def _ratio(value: float) -> float:
     return round(float(value), 6)
 
 
-def _health(explanation: Explanation) -> Json:
+def _health(explanation: Explanation, views: Sequence[View]) -> Json:
     health = explanation.run.health
     said = list(health.warnings)
     said += [
@@ -241,10 +235,22 @@ def _health(explanation: Explanation) -> Json:
         + ")"
         for loss in health.losses
     ]
-    for view in explanation.views:
-        said += view.ledger.laps.notes
-        said += [note for device in view.ledger.devices for note in device.notes]
+    for view in views:
+        whose = _whose(explanation, view)
+        said += [f"{whose}{note}" for note in view.ledger.laps.notes]
+        for device in view.ledger.devices:
+            mine = f"{device.device}: " if len(view.ledger.devices) > 1 else whose
+            said += [f"{mine}{note}" for note in device.notes]
     return {"items": int(health.items), "lost": int(health.lost), "warnings": _unique(said)}
+
+
+def _whose(explanation: Explanation, view: View) -> str:
+    """Whose a note is, where a run has several timelines: the rank, else the timeline."""
+    if len(explanation.views) < 2:
+        return ""
+    rank = view.timeline.rank
+    same = sum(v.timeline.rank == rank for v in explanation.views)
+    return f"rank {rank}: " if rank is not None and same == 1 else f"{view.timeline.id}: "
 
 
 def _kernels(views: Sequence[View]) -> Iterator[Json]:

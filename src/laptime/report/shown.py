@@ -20,6 +20,7 @@ from laptime.ledger.ledger import DeviceLedger, Ledger
 from laptime.model.health import Health
 from laptime.model.run import Device, Timeline
 from laptime.report.numbers import NOT_MEASURED, count, duration, many, share, visible
+from laptime.report.selection import belongs, view_of
 
 _TITLES = {a.id: a.title for a in (*CPU_ACCOUNTS, *DEVICE_ACCOUNTS)}
 
@@ -286,19 +287,6 @@ def rank_lines(explanation: Explanation) -> list[RankLine]:
     return lines
 
 
-def belongs(said: Finding | Clear | Abstention, view: View) -> bool:
-    """Whether something said of a rank is about this view; unlabelled, it is about every one."""
-    device = said.device if isinstance(said, Finding) else None
-    if device is not None:
-        return any(d.device == device for d in view.ledger.devices)
-    return said.rank is None or said.rank == view.timeline.rank
-
-
-def view_of(explanation: Explanation, finding: Finding) -> View | None:
-    """The view whose clock a finding's events are in."""
-    return next((v for v in explanation.views if belongs(finding, v)), None)
-
-
 def loss_lines(health: Health) -> list[str]:
     """Each loss with its reason, count and first place in the text."""
     lines = []
@@ -319,23 +307,6 @@ def abstained(explanation: Explanation, said: Sequence[Abstention]) -> list[tupl
         (f"{id_} (rank {', '.join(map(str, ranks))})" if ranks and several else id_, missing, how)
         for (id_, missing, how), ranks in by_text.items()
     ]
-
-
-def of_views(explanation: Explanation, views: Sequence[View]) -> Judgement:
-    """What was said of the given views, in the same order."""
-    if len(views) == len(explanation.views):
-        return explanation.judgement
-    said = explanation.judgement
-
-    def theirs(item: Finding | Clear | Abstention) -> bool:
-        return any(belongs(item, v) for v in views)
-
-    return Judgement(
-        [f for f in said.findings if theirs(f)],
-        [c for c in said.clear if theirs(c)],
-        [a for a in said.abstentions if theirs(a)],
-        [f for f in said.silenced if theirs(f)],
-    )
 
 
 def cleared(explanation: Explanation, said: Sequence[Clear]) -> list[tuple[str, str]]:

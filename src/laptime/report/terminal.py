@@ -30,6 +30,7 @@ from laptime.report.numbers import (
     visible,
 )
 from laptime.report.palette import colour
+from laptime.report.selection import said_of
 
 _REGIONS = 10
 """Regions shown of each device."""
@@ -56,7 +57,7 @@ def _print(explanation: Explanation, to: Console, top: int, rank: int | None) ->
         to.print(_ranks(explanation))
     else:
         _print_all(to, (b for v in views for d in _DETAILS for b in d(explanation, v, to.width)))
-    said = shown.of_views(explanation, views)
+    said = said_of(explanation, views)
     _print_all(to, (b for s in _SECTIONS for b in s(explanation, said, to.width)))
     for view in views:
         if several:

@@ -6,31 +6,32 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from laptime.causes.case import Finding
-from laptime.explanation import Explanation
+from laptime.causes.case import Finding, Judgement
+from laptime.explanation import Explanation, View
 from laptime.model.errors import UsageError
 from laptime.report import shown
+from laptime.report.clock import Clock, FileTime, first_event_ns
 from laptime.report.layout import trimmed
 from laptime.report.numbers import NOT_MEASURED, count, duration, share, visible
+from laptime.report.selection import said_of, view_of, views_of
 
 
-def render(explanation: Explanation, to: Console, cause: str) -> None:
-    """Print everything said of one cause.
+def render(explanation: Explanation, to: Console, cause: str, rank: int | None = None) -> None:
+    """Print everything said of one cause, of one rank where ``rank`` names it.
 
     Raises ``UsageError`` for an id that no cause of this run has.
     """
-    said = explanation.judgement
+    said = said_of(explanation, views_of(explanation, rank))
     known = {s.id for s in (*said.findings, *said.silenced)}
     known |= {c.id for c in said.clear} | {a.id for a in said.abstentions}
     if cause not in known:
         ids = ", ".join(sorted(known)) or "none was judged"
         raise UsageError(f"--why {visible(cause)}: no such cause in this run; known: {ids}")
     with trimmed(to):
-        _print(explanation, to, cause)
+        _print(explanation, to, cause, said)
 
 
-def _print(explanation: Explanation, to: Console, cause: str) -> None:
-    said = explanation.judgement
+def _print(explanation: Explanation, to: Console, cause: str, said: Judgement) -> None:
     several = len(explanation.views) > 1
     for finding in said.findings:
         if finding.id == cause:
@@ -71,13 +72,30 @@ def _finding(explanation: Explanation, finding: Finding, to: Console, several: b
     if not finding.events:
         _line(to, "events", "none are named")
         return
-    view = shown.view_of(explanation, finding)
-    source = visible(view.timeline.source) if view else "the run"
-    origin = f"{view.timeline.origin_ns}" if view else "0"
-    _line(to, "events", f"{count(len(finding.events))} of {source}, start after {origin} ns")
+    view = view_of(explanation, finding)
+    if view is not None:
+        _events(explanation, view, finding, to)
+
+
+def _events(explanation: Explanation, view: View, finding: Finding, to: Console) -> None:
+    """The events on the clock of the whole run (that of --json), and as their file has them."""
+    clock, in_file = Clock(explanation.views), FileTime(view.timeline)
+    number, source = count(len(finding.events)), visible(view.timeline.source)
+    _line(to, "events", f"{number} of {source}; start is after {clock.origin_ns} ns (origin_ns)")
+    first = first_event_ns(explanation.run, view.timeline)
+    if first is not None:
+        later = -clock.start_ns(view, first)
+        shift = f"add {later:,} ns to" if later >= 0 else f"subtract {-later:,} ns from"
+        _line(
+            to,
+            "to find them",
+            "ts is what the file holds, in us; Perfetto and chrome://tracing count from its first "
+            f"event, ts {in_file.ts(first)}: {shift} each start",
+        )
     table = Table(
         Column("start", justify="right", no_wrap=True),
         Column("duration", justify="right", no_wrap=True),
+        Column("ts", justify="right", no_wrap=True),
         Column("lane", overflow="fold"),
         Column("name", overflow="fold"),
         box=None,
@@ -86,8 +104,9 @@ def _finding(explanation: Explanation, finding: Finding, to: Console, several: b
     )
     for event in finding.events:
         table.add_row(
-            f"{event.start_ns:,} ns",
+            f"{clock.start_ns(view, event.start_ns):,} ns",
             duration(event.dur_ns),
+            in_file.ts(event.start_ns),
             Text(visible(event.lane)),
             Text(visible(event.name)),
         )
