@@ -22,6 +22,7 @@ from laptime.cli import EXIT_CODES, explain
 from laptime.evidence.kineto_words import CATEGORIES
 from laptime.kernels.operations import COMM_OPERATIONS, DTYPES, LIBRARIES, OPERATIONS
 from laptime.ledger.accounts import CPU_ACCOUNTS, DEVICE_ACCOUNTS, MERGES, Account
+from laptime.ledger.loaders import RECOGNISED
 from laptime.model.rows import Kind
 from laptime.report import as_json
 
@@ -94,6 +95,11 @@ def _needs() -> str:
     return table(
         ["need", "what supplies it"], [[f"`{n.value}`", cell(s)] for n, s in SUPPLY.items()]
     )
+
+
+def _loaders() -> str:
+    rows = [[f"`{known.example}`", cell(known.what)] for known in RECOGNISED]
+    return table(["a name like", "what it is"], rows)
 
 
 def _words(words: Mapping[str, str], only: Iterable[str] | None = None) -> str:
@@ -184,6 +190,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "causes": _causes,
     "limits": _limits,
     "needs": _needs,
+    "loaders": _loaders,
     "libraries": lambda: _words(LIBRARIES),
     "operations": lambda: _words(OPERATIONS, OPERATIONS.keys() - COMM_OPERATIONS),
     "comm-operations": lambda: _words(OPERATIONS, COMM_OPERATIONS),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -17,27 +17,53 @@ from laptime.ledger.by_lap import LapSpread, lap_spread
 from laptime.ledger.by_region import RegionTable, region_table
 from laptime.ledger.device_work import kernel_names
 from laptime.ledger.ledger import Ledger
+from laptime.ledger.loaders import MARKS, Loaders
+from laptime.ledger.near import near
 from laptime.ledger.work import Work
+from laptime.model.errors import UsageError
 from laptime.model.rows import Kind
 from laptime.model.run import Run, Timeline
 
 
-def explanation_of(run: Run, laps: str | None = None) -> Explanation:
-    """Explain a run. ``laps`` names the marks to take as laps.
+def explanation_of(run: Run, laps: str | None = None, loader: Sequence[str] = ()) -> Explanation:
+    """Explain a run. ``laps`` names the marks to take as laps, ``loader`` marks or Python functions
+    that load input (see ``ledger.loaders``), beside the recognised ones.
 
     Each timeline is explained by itself: nothing is claimed across ranks. Raises ``UsageError``
     where no timeline has marks of that name.
     """
+    loaders = _loaders(run, loader)
     views: list[View] = []
     cases: list[Case] = []
     for timeline in run.timelines:
         names = kernel_names(timeline.rows)
-        ledger, work = build_ledger(timeline, names, laps)
+        ledger, work = build_ledger(timeline, names, laps, loaders=loaders)
         views.append(_view(timeline, ledger, work, names))
         has = needs_met(timeline, work, ledger)
         cases.append(Case(run, timeline, ledger, work, names, has))
     judgement = judge(run, cases)
     return Explanation(run, views, judgement, verdict(judgement, cases))
+
+
+def _loaders(run: Run, own: Sequence[str]) -> Loaders:
+    """The user's names of loading; each must occur in some timeline."""
+    kinds = (*MARKS, Kind.PYTHON)
+    for one in own:
+        held = [
+            (kind, timeline.rows.names[i])
+            for timeline in run.timelines
+            for kind in kinds
+            for i in timeline.rows.names_used(kind)
+        ]
+        if any(Loaders.names(one, name, kind) for kind, name in held):
+            continue
+        found = near(one, (n for kind, n in held if kind is not Kind.CPU_OP))
+        names = f"near it: {', '.join(n[:100] for n in found)}" if found else "none is near it"
+        raise UsageError(
+            f"{', '.join(run.sources)}: no mark and no Python function is named {one[:80]!r}; "
+            f"{names}"
+        )
+    return Loaders(tuple(own))
 
 
 def _view(

@@ -98,7 +98,7 @@ def test_resnet50_with_four_workers_does_not() -> None:
     found = [f.id for f in judgement.findings]
     assert found == ["launch-bound", "fp32-matmul", "pageable-copies"]
     why = next(c.why for c in judgement.clear if c.id == "input-starvation")
-    assert why.endswith("the device is idle for it 0.5 % of the lap")
+    assert why.endswith("the device is idle for it 0.5 % of its own time")
 
 
 def test_counters_without_device_rows() -> None:

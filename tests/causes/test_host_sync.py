@@ -33,7 +33,7 @@ def test_names_calls_their_number_and_their_origin() -> None:
     )
     assert found.bound_ns == 8 * MS
     assert found.share == pytest.approx(0.08)
-    assert "inside train_step (4 calls)" in found.why
+    assert "inside train_step: 1 call a lap" in found.why
     assert {e.name for e in found.events} == {"cudaStreamSynchronize"}
     assert [e.start_ns for e in found.events] == [
         round((lap * 100 + 51.0) * MS) for lap in range(4)

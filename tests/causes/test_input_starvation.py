@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from laptime.causes.case import Abstention, Clear, Finding, Need
 from laptime.causes.input_starvation import CAUSE
+from laptime.causes.loader import outermost
 from laptime.causes.registry import outcome
+from laptime.model.rows import Kind
 from tests.causes.made import ALL_NEEDS, MS, SIDE, Made
 
 SINGLE = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
@@ -40,7 +45,9 @@ def test_bound_is_the_smaller_of_span_and_idle() -> None:
     found = CAUSE.look(starved().case())
     assert isinstance(found, Finding)
     assert found.bound_ns == round(69.3 * MS)
-    assert found.formula.startswith("min(loader span per lap, device idle per lap) = min(69.3 ms,")
+    assert found.formula.startswith(
+        "min(loader span a host lap, device idle a device window) = min(69.3 ms,"
+    )
     short = Made(lap_ms=100.0)
     for lap in short.each():
         short.mark(SINGLE, lap, 80.0)
@@ -67,7 +74,8 @@ def test_a_loader_span_that_overlaps_device_work_is_not_flagged() -> None:
     clear = CAUSE.look(made.case())
     assert isinstance(clear, Clear)
     assert clear.why == (
-        "the loader takes 90.0 of each 100 ms lap, and the device is idle for it 1.0 % of the lap"
+        "the loader takes 90.0 of each 100 ms lap, "
+        "and the device is idle for it 1.0 % of its own time"
     )
 
 
@@ -132,3 +140,70 @@ def test_a_loader_on_another_thread_is_not_judged_by_its_rows() -> None:
     clear = CAUSE.look(prefetched(4.0).case())
     assert isinstance(clear, Clear)
     assert clear.why == "the loader runs on another thread for 4.00 of each 100 ms lap"
+
+
+def test_the_sentence_can_be_derived_from_its_reasons() -> None:
+    found = CAUSE.look(starved().case())
+    assert isinstance(found, Finding)
+    assert found.why == (
+        "loader's next: 4 spans in 4 host laps, 277,200,000 ns in all, 69.3 ms a lap",
+        "of it the device is idle for 237,200,000 ns in all, 59.3 ms a lap, "
+        "and at work for 40,000,000 ns in all, 10.0 ms a lap",
+        "in its own 4 counted windows the device is idle while the thread that enqueues next is in "
+        "the loader's next: 237,200,000 ns in all, 59.3 ms a window",
+    )
+
+
+def test_nested_spans_are_one() -> None:
+    """torch's mark, between two of its Python frames: one span a lap, and its events."""
+    made = starved()
+    for lap in made.each():
+        made.row(Kind.PYTHON, "torch/utils/data/dataloader.py(741): __next__", lap + 89.9, 69.5)
+        made.row(Kind.PYTHON, "torch/utils/data/dataloader.py(790): _next_data", lap + 90.1, 69.0)
+    found = CAUSE.look(made.case())
+    assert isinstance(found, Finding)
+    assert found.why[0].startswith("loader's next: 4 spans in 4 host laps, 278,000,000 ns in all")
+    assert found.events_in_all == 4
+    assert [e.dur_ns for e in found.events] == [69_500_000] * 4
+
+
+spans = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 30), st.integers(0, 12)), max_size=12)
+
+
+@given(spans)
+def test_outermost_rows_are_those_inside_no_other(made: list[tuple[int, int, int]]) -> None:
+    trace = Made(laps=1)
+    rows_of = [trace.mark(SINGLE, s, d, lane=SIDE if lane else 0) for lane, s, d in made]
+    rows = trace.case().timeline.rows
+    kept = set(outermost(rows, np.array(rows_of, dtype=np.int64)).tolist())
+    for i, (lane, start, dur) in enumerate(made):
+        around = [
+            j
+            for j, (other, low, length) in enumerate(made)
+            if other == lane
+            and low <= start
+            and start + dur <= low + length
+            and (-length, low, j) < (-dur, start, i)
+        ]
+        assert (i in kept) == (not around)
+
+
+def test_a_thread_alone_speaks_of_no_device() -> None:
+    made = Made(lap_ms=147.0, cpu=True)
+    for lap in made.each():
+        made.mark(SINGLE, lap, 73.0)
+        made.account("input_wait", lap, lap + 73.0)
+    found = CAUSE.look(made.case())
+    assert isinstance(found, Finding)
+    assert not any("device" in text for text in (found.sentence, found.formula, *found.why))
+
+
+def test_one_window_has_no_mean() -> None:
+    made = Made(lap_ms=147.0, laps=1, source="window")
+    made.mark(SINGLE, 0.0, 73.0)
+    made.account("input_wait", 0.0, 73.0)
+    found = CAUSE.look(made.case())
+    assert isinstance(found, Finding)
+    assert found.formula == "min(loader span, device idle) = min(73.0 ms, 73.0 ms)"
+    assert found.why[0] == "loader's next: 1 span in the recording, 73,000,000 ns"
+    assert not any(" a lap" in w or " a window" in w for w in found.why)

@@ -10,6 +10,7 @@ import numpy as np
 
 from laptime.ledger import states
 from laptime.ledger.ledger import DeviceLedger
+from laptime.ledger.loaders import LOADER
 from laptime.model.rows import API_CALLS, DEVICE_WORK, Kind, Mask, Rows
 from laptime.model.run import Timeline
 from laptime.model.subset import subset
@@ -32,7 +33,7 @@ def _calls(pattern: str | re.Pattern[str]) -> Choice:
 def _loader(rows: Rows) -> Mask:
     return (
         np.isin(rows.kind, (Kind.ANNOTATION, Kind.CPU_OP))
-        & rows.names_matching(lambda n: bool(states.LOADER.search(n)))[rows.name]
+        & rows.names_matching(lambda n: bool(LOADER.search(n)))[rows.name]
     )
 
 

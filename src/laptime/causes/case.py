@@ -32,8 +32,8 @@ SUPPLY: Mapping[Need, str] = {
     Need.HOST_ROWS: "profile with ProfilerActivity.CPU among the activities",
     Need.STACKS: "profile with with_stack=True",
     Need.SHAPES: "profile with record_shapes=True",
-    Need.LOADER_SPANS: "iterate a torch DataLoader under the profiler, or mark loading with "
-    "record_function('train_dataloader_next') (val_ and test_ too; other names are not known)",
+    Need.LOADER_SPANS: "iterate a torch DataLoader under the profiler, or name the mark or "
+    "function that loads with --loader NAME (in Python, loader=[NAME])",
     Need.THREE_LAPS: "profile at least 3 steady steps: schedule(wait=1, warmup=1, active=5) and "
     "prof.step() at each step",
     Need.DEVICE_PROPERTIES: "keep deviceProperties in the trace's header",
@@ -82,6 +82,8 @@ class Finding:
     next_step: Sequence[str] = ()
     remedies: Sequence[str] = ()
     confidence: float = 1.0
+    events_in_all: int | None = None
+    """How many events there are where ``events`` are the longest of them; None where not told."""
 
 
 @dataclass(frozen=True)

@@ -112,6 +112,7 @@ class ExposedCollectives:
             device=view.device,
             rank=rank,
             events=view.events(_communication(view)),
+            events_in_all=view.number(_communication(view)),
             why=(
                 f"communication beside computation: {wording.time(covered)}{view.per_lap}, "
                 "not counted",
@@ -163,6 +164,7 @@ class ExposedCollectives:
             device=view.device,
             rank=rank,
             events=view.events(thread_comm_rows(view)),
+            events_in_all=view.number(thread_comm_rows(view)),
             why=(f"rows: {wording.listed(names)}",),
             next_step=("start communication earlier (DDP bucket_cap_mb), or move less",),
         )

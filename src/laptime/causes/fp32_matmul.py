@@ -142,11 +142,16 @@ class Fp32Matmul:
             device=view.device,
             rank=view.case.timeline.rank,
             events=view.events(kernels),
+            events_in_all=view.number(kernels),
             why=(
                 f"{wording.counted(len(kernels) / view.laps, 'kernel')}{view.per_lap} decoded as "
                 "fp32 without tensor cores",
                 f"matrix units: {spec.matrix_source}",
-                *(f"{counts[i]} x {rows.names[int(names[i])][:100]}" for i in order),
+                *(
+                    f"{wording.times(int(counts[i]) / view.laps)}{view.per_lap}: "
+                    f"{rows.names[int(names[i])][:100]}"
+                    for i in order.tolist()
+                ),
             ),
             next_step=(
                 "torch.set_float32_matmul_precision('high') and "

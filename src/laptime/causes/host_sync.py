@@ -101,10 +101,11 @@ class HostSync:
             device=view.device,
             rank=rank,
             events=view.events(longest[:8]),
+            events_in_all=view.number(longest),
             why=(
                 "idle while the feeding thread is in these calls or refills the queue behind them",
-                *(f"inside {name} ({n} calls)" for name, n in marks.most_common(3)),
-                *(f"from {name} ({n} calls)" for name, n in origin.most_common(3)),
+                *(f"inside {name}: {_often(view, n)}" for name, n in marks.most_common(3)),
+                *(f"from {name}: {_often(view, n)}" for name, n in origin.most_common(3)),
             ),
             next_step=(
                 "keep the value on the device (accumulate, log every N steps), or read it one step "
@@ -131,6 +132,11 @@ class HostSync:
             return Clear(self.id, "no blocking call recorded", rank)
         told = wording.below(share, SYNC_SHARE.value, "of the lap")
         return Clear(self.id, f"blocking calls leave the device idle for {told}", rank)
+
+
+def _often(view: DeviceView, calls: int) -> str:
+    """How many calls a counted lap has."""
+    return f"{wording.counted(calls / view.laps, 'call')}{view.per_lap}"
 
 
 def _own_waits(view: DeviceView) -> tuple[Waits, Span, Ints]:

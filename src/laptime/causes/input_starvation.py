@@ -13,6 +13,7 @@ from laptime.causes.limits import INPUT_SHARE
 from laptime.causes.loader import LoaderTime, has_workers, loader_rows, loader_time
 from laptime.causes.needs import abstention
 from laptime.causes.view import DeviceView, device_views, feeding_lanes, lane_rows
+from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
 from laptime.model.rows import Ints
 
@@ -25,14 +26,16 @@ class InputStarvation:
 
     How it shows
         Account ``input_wait``: the device is idle while that thread is inside the loader's next or
-        a queue get. On CPU-only runs: the owning thread is there.
+        a queue get, by the names below or one that ``--loader`` gives. On CPU-only runs: the owning
+        thread is there.
 
     Why it costs
         The device could run the next lap's work in that time; only data is missing.
 
     How the gain is predicted
         Bound: taking the loader away shortens a lap by no more than the loader's time in it, and by
-        no more than the device is idle in it: min(loader span, idle), means per lap.
+        no more than the device is idle in it: min(loader span, idle), the means of a host lap and
+        of a device window. A span inside another one of its thread counts once.
 
     What is not flagged
         A loader's span, however long, that overlaps device work: it costs nothing. Where launches
@@ -57,7 +60,7 @@ class InputStarvation:
         if not views or device_unseen(case):
             return self._cannot_tell(case)
         view = max(views, key=lambda v: v.share(v.time_in("input_wait")))
-        loader = lane_rows(case, loader_rows(case.timeline.rows), feeding_lanes(view))
+        loader = lane_rows(case, loader_rows(case), feeding_lanes(view))
         wait = view.time_in("input_wait")
         share = view.share(wait)
         if share < INPUT_SHARE.value:
@@ -65,19 +68,19 @@ class InputStarvation:
             if spent.span_ns == 0:
                 return self._elsewhere(view, loader)
             taken = _taken(view, spent)
-            left = "the owning thread waits" if view.ledger.cpu else "the device is idle for it"
-            return Clear(
-                self.id,
-                f"the loader takes {taken}, and {left} {wording.percent(share)} of the lap",
-                case.timeline.rank,
+            left = (
+                f"the owning thread waits {wording.percent(share)} of the lap"
+                if view.ledger.cpu
+                else f"the device is idle for it {wording.percent(share)} of its own time"
             )
+            return Clear(self.id, f"the loader takes {taken}, and {left}", case.timeline.rank)
         return self._finding(view, loader, wait)
 
     def _elsewhere(self, view: DeviceView, mine: Ints) -> Clear | Abstention:
         """No loader on the threads that feed the device: what other threads load bounds the wait
         for them, which their rows do not show."""
         rank = view.case.timeline.rank
-        others = np.setdiff1d(loader_rows(view.case.timeline.rows), mine)
+        others = np.setdiff1d(loader_rows(view.case), mine)
         spent = loader_time(view, others)
         if spent.span_ns == 0:
             return Clear(self.id, "no loader's span in the counted laps", rank)
@@ -99,18 +102,20 @@ class InputStarvation:
     def _finding(self, view: DeviceView, loader: Ints, wait: Span) -> Finding:
         share, wait_ns = view.share(wait), view.mean_ns(wait)
         spent = loader_time(view, loader)
-        taken = _taken(view, spent)
         workers = has_workers(view.case.timeline.rows, loader)
         if view.ledger.cpu:
             bound = wait_ns
             formula = f"time of the owning thread in account input_wait = {wording.time(wait_ns)}"
+            taken = _taken(view, spent)
             sentence = f"The loader takes {taken} ({wording.percent(share)}) of the owning thread"
         else:
             idle_ns = view.mean_ns(view.time_in("idle"))
             span_ns = max(spent.span_ns, wait_ns)
             bound = min(span_ns, idle_ns)
+            host = " a host lap" if spent.laps > 1 else ""
+            window = " a device window" if view.laps > 1 else ""
             formula = (
-                "min(loader span per lap, device idle per lap) = "
+                f"min(loader span{host}, device idle{window}) = "
                 f"min({wording.time(span_ns)}, {wording.time(idle_ns)})"
             )
             sentence = _what_it_left(view, spent, wait_ns, share)
@@ -128,14 +133,41 @@ class InputStarvation:
             formula=formula,
             device=view.device,
             rank=view.case.timeline.rank,
-            events=view.events(loader),
-            why=(
-                "device idle while the thread that enqueues next is in the loader's next: "
-                f"{wording.time(wait_ns)}{view.per_lap}",
-                f"loader's next: {wording.counted(len(loader), 'span')} recorded",
-            ),
+            events=view.longest(spent.spans),
+            events_in_all=len(spent.spans),
+            why=_why(view, spent, wait),
             next_step=_next_steps(workers),
         )
+
+
+def _why(view: DeviceView, spent: LoaderTime, wait: Span) -> tuple[str, ...]:
+    """How the sentence's figures come about: sums, what they are over, and their means."""
+    each = f"{wording.counted(len(spent.spans), 'span')} in {_laps(view, spent)}"
+    span = f"loader's next: {each}, {_sum(spent.span_all_ns, spent.laps)}"
+    waits = intervals.total(wait)
+    if view.ledger.cpu:
+        return (span, f"account input_wait of the owning thread: {_sum(waits, view.laps)}")
+    windows = "its window" if view.laps == 1 else f"its own {view.laps} counted windows"
+    return (
+        span,
+        f"of it the device is idle for {_sum(spent.idle_all_ns, spent.laps)}, "
+        f"and at work for {_sum(spent.hidden_all_ns, spent.laps)}",
+        f"in {windows} the device is idle while the thread that enqueues next is in the loader's "
+        f"next: {_sum(waits, view.laps, 'a window')}",
+    )
+
+
+def _laps(view: DeviceView, spent: LoaderTime) -> str:
+    """The laps that the loader's time is taken in: the host's, where there is a device."""
+    if view.case.ledger.laps.source == "window":
+        return "the recording"
+    whose = "" if view.ledger.cpu else "host "
+    return f"the one {whose}lap" if spent.laps == 1 else f"{spent.laps} {whose}laps"
+
+
+def _sum(ns: int, laps: int, each: str = "a lap") -> str:
+    """A sum to the nanosecond and, of several laps, their mean."""
+    return f"{ns:,} ns" + (f" in all, {wording.time(ns / laps)} {each}" if laps > 1 else "")
 
 
 def _taken(view: DeviceView, spent: LoaderTime) -> str:

@@ -118,6 +118,7 @@ class LaunchBound:
             device=view.device,
             rank=view.case.timeline.rank,
             events=view.events(_callers(view, gaps)),
+            events_in_all=number,
             why=tuple(why),
             next_step=(
                 "torch.compile (mode='reduce-overhead') or CUDA graphs for the repeated part; "

@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
+from laptime.causes.case import Case
 from laptime.causes.view import DeviceView
 from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
-from laptime.ledger.states import LOADER
-from laptime.model.rows import Ints, Kind, Rows
+from laptime.model.rows import Ints, Rows
 
 WITHOUT_WORKERS = "_SingleProcessDataLoaderIter"
 WITH_WORKERS = "_MultiProcessingDataLoaderIter"
 
 
-def loader_rows(rows: Rows) -> Ints:
-    """Rows of the loader's next (and of queue gets), as the ledger recognises them."""
-    return rows.like(LOADER, Kind.ANNOTATION, Kind.CPU_OP, Kind.PYTHON)
+def loader_rows(case: Case) -> Ints:
+    """Rows of the loader's next (and of queue gets), as the ledger recognised them."""
+    return case.ledger.loaders.rows(case.timeline.rows)
+
+
+def outermost(rows: Rows, loader: Ints) -> Ints:
+    """Those of the rows that lie inside no other one of their thread, in order of thread and start:
+    a next is called by a next (torch's mark around its Python frames), and is one span."""
+    end = rows.end_ns(loader)
+    order = np.lexsort((loader, -end, rows.start_ns[loader], rows.lane[loader]))
+    loader, end = loader[order], end[order]
+    keep = np.ones(len(loader), dtype=np.bool_)
+    bounds = [0, *(np.flatnonzero(np.diff(rows.lane[loader])) + 1).tolist(), len(loader)]
+    for low, high in pairwise(bounds):
+        reach = np.maximum.accumulate(end[low:high])
+        keep[low + 1 : high] = end[low + 1 : high] > reach[:-1]
+    return loader[keep]
 
 
 def has_workers(rows: Rows, loader: Ints) -> bool | None:
@@ -31,21 +46,40 @@ def has_workers(rows: Rows, loader: Ints) -> bool | None:
 
 @dataclass(frozen=True)
 class LoaderTime:
-    """The loader's time in the host windows of the steady laps, means per lap.
+    """The loader's time in the host windows of the steady laps.
 
-    ``span_ns`` is the time inside its next, ``idle_ns`` the part in which nothing ran on the
-    device, ``lap_ns`` the host lap. A loader's span delays the device's window of the lap before,
-    and the first one lies before any device window: these are not the ledger's windows.
+    ``lap_ns`` is their mean length, ``laps`` their number. ``span_all_ns`` is the time inside the
+    loader's next in all of them, ``idle_all_ns`` the part in which nothing ran on the device;
+    ``span_ns`` and ``idle_ns`` are means per lap. ``spans`` are the outermost rows inside the laps.
+    A loader's span delays the device's window of the lap before, and the first one lies before any
+    device window: these are not the ledger's windows.
     """
 
+    laps: int
     lap_ns: float
-    span_ns: int
-    idle_ns: int
+    span_all_ns: int
+    idle_all_ns: int
+    spans: Ints
+
+    @property
+    def span_ns(self) -> int:
+        """The loader's time, a mean per lap."""
+        return round(self.span_all_ns / self.laps)
+
+    @property
+    def idle_ns(self) -> int:
+        """The part in which nothing ran on the device, a mean per lap."""
+        return round(self.idle_all_ns / self.laps)
 
     @property
     def hidden_ns(self) -> int:
-        """The part that overlaps device work."""
+        """The part that overlaps device work, a mean per lap."""
         return self.span_ns - self.idle_ns
+
+    @property
+    def hidden_all_ns(self) -> int:
+        """The part that overlaps device work, in all laps."""
+        return self.span_all_ns - self.idle_all_ns
 
 
 def loader_time(view: DeviceView, loader: Ints) -> LoaderTime:
@@ -57,13 +91,16 @@ def loader_time(view: DeviceView, loader: Ints) -> LoaderTime:
         np.array([lap.end_ns for lap in chosen], dtype=np.int64),
     )
     columns = view.case.timeline.rows
-    rows_span = intervals.union(columns.start_ns[loader], columns.end_ns(loader))
-    span = intervals.intersect(rows_span, windows)
+    outer = outermost(columns, loader)
+    start, end = columns.start_ns[outer], columns.end_ns(outer)
+    span = intervals.intersect(intervals.union(start, end), windows)
     number = max(1, len(chosen))
     return LoaderTime(
+        number,
         intervals.total(windows) / number,
-        round(intervals.total(span) / number),
-        round(intervals.total(intervals.subtract(span, _busy(view))) / number),
+        intervals.total(span),
+        intervals.total(intervals.subtract(span, _busy(view))),
+        outer[intervals.by_window(windows, start, end) > 0],
     )
 
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from laptime.causes.case import SUPPLY, Abstention, Need
 from laptime.causes.limits import STEADY_LAPS
-from laptime.causes.loader import loader_rows
 from laptime.ledger.ledger import Ledger
 from laptime.ledger.work import Work
 from laptime.model.rows import Kind
@@ -29,7 +28,7 @@ def needs_met(timeline: Timeline, work: Mapping[str, Work], ledger: Ledger) -> f
         Need.HOST_ROWS: bool(rows.mask_of(Kind.CPU_OP, Kind.ANNOTATION, Kind.PYTHON).any()),
         Need.STACKS: bool(rows.mask_of(Kind.PYTHON).any()),
         Need.SHAPES: _has_shapes(timeline),
-        Need.LOADER_SPANS: len(loader_rows(rows)) > 0,
+        Need.LOADER_SPANS: len(ledger.loaders.rows(rows)) > 0,
         Need.THREE_LAPS: len(ledger.laps.steady) >= STEADY_LAPS.value,
         Need.DEVICE_PROPERTIES: any(d.properties for d in timeline.devices if d.id in work),
     }

@@ -78,6 +78,7 @@ class PageableCopies:
         bound = view.mean_ns(both)
         calls = work.call_row[copies.pageable]
         calls = calls[calls >= 0]
+        events = calls if len(calls) else work.row[copies.pageable]
         call_span = view.rows_span(calls)
         size = _bytes(view, copies)
         moved = "" if size is None else f", {wording.number(size / view.laps / 1e6)} MB"
@@ -100,11 +101,12 @@ class PageableCopies:
             ),
             device=view.device,
             rank=view.case.timeline.rank,
-            events=view.events(calls if len(calls) else work.row[copies.pageable]),
+            events=view.events(events),
+            events_in_all=view.number(events),
             why=(
                 "a pageable copy's call waits for its stream, stages the data and blocks the host",
                 f"{wording.counted(len(copies.pageable), 'copy')} above "
-                f"{TINY_COPY_BYTES.value // 1024} KB in the counted laps, "
+                f"{TINY_COPY_BYTES.value // 1024} KB {view.in_all}, "
                 f"{copies.tiny} smaller not counted",
             ),
             next_step=(

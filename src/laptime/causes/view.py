@@ -114,6 +114,14 @@ class DeviceView:
         """ " a lap" behind a mean, nothing where only one window is counted."""
         return " a lap" if self.laps > 1 else ""
 
+    @property
+    def in_all(self) -> str:
+        """What a total is over ("in all 5 counted laps", "in the one counted lap")."""
+        what = "window" if self.case.ledger.laps.source == "window" else "lap"
+        if self.laps == 1:
+            return f"in the one counted {what}"
+        return f"in all {self.laps} counted {what}s"
+
     def of_lap(self, ns: float) -> str:
         """A mean and its lap ("69.3 of each 175 ms lap")."""
         return wording.part_of(ns, self.lap_ns, self.whole)
@@ -156,7 +164,16 @@ class DeviceView:
         """The longest of the rows inside the counted windows, in time order."""
         columns = self.case.timeline.rows
         rows = np.asarray(rows, dtype=np.int64)
-        rows = rows[self.touching(columns.start_ns[rows], columns.end_ns(rows))]
+        return self.longest(rows[self.touching(columns.start_ns[rows], columns.end_ns(rows))])
+
+    def number(self, rows: Ints) -> int:
+        """How many of the rows lie inside the counted windows, in part at least."""
+        columns = self.case.timeline.rows
+        return len(self.touching(columns.start_ns[rows], columns.end_ns(rows)))
+
+    def longest(self, rows: Ints) -> Sequence[EventRef]:
+        """The longest of the rows, in time order."""
+        columns = self.case.timeline.rows
         longest = rows[np.argsort(-columns.dur_ns[rows], kind="stable")][:EVENTS_SHOWN]
         return tuple(self._event(int(r)) for r in longest[np.argsort(columns.start_ns[longest])])
 

@@ -43,6 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--lap", metavar="NAME", help="take marks of this name as the laps")
     parser.add_argument(
+        "--loader",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="count this mark (its exact name) or Python function (the end of its frame) as "
+        "loading of input, beside the recognised loaders; may be given several times",
+    )
+    parser.add_argument(
         "--rank",
         type=_rank,
         metavar="N",
@@ -97,7 +105,7 @@ def explanation_for(args: argparse.Namespace) -> Explanation:
 
     with reading() as progress:
         evidence = open_run(args.paths, progress=progress, spill=not args.no_spill)
-    answer: Explanation = explanation_of(evidence, laps=args.lap)
+    answer: Explanation = explanation_of(evidence, laps=args.lap, loader=args.loader)
     return answer
 
 

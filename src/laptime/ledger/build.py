@@ -12,6 +12,7 @@ from laptime.ledger.held import Floors
 from laptime.ledger.host import HostStates
 from laptime.ledger.laps import find_laps
 from laptime.ledger.ledger import Ledger
+from laptime.ledger.loaders import Loaders
 from laptime.ledger.partition import device_ledger
 from laptime.ledger.unseen import unseen_calls
 from laptime.ledger.work import Work
@@ -25,14 +26,17 @@ def build_ledger(
     mark: str | None = None,
     laps: Laps | None = None,
     floors: Mapping[str, Floors] | None = None,
+    loaders: Loaders | None = None,
 ) -> tuple[Ledger, dict[str, Work]]:
     """The ledger of one timeline and the device work it partitions.
 
     ``names`` are the decoded kernel names (``device_work.kernel_names``); ``mark`` names the lap
-    marks to use; ``laps`` and ``floors`` (by device) replace what would be found and measured.
+    marks to use; ``laps`` and ``floors`` (by device) replace what would be found and measured;
+    ``loaders`` holds the user's own names of loading.
     Raises ``UsageError`` where ``mark`` does not exist.
     """
-    host = HostStates(timeline.rows)
+    loaders = loaders or Loaders()
+    host = HostStates(timeline.rows, loaders)
     work = device_work(timeline, names)
     if laps is None:
         laps = find_laps(timeline, work, host, mark)
@@ -52,4 +56,4 @@ def build_ledger(
         if own is not None:
             devices.append(own)
             laps = replace(laps, by_device=own.windows)
-    return Ledger(timeline.id, laps, devices), work
+    return Ledger(timeline.id, laps, devices, loaders), work

@@ -66,7 +66,7 @@ def lap_spread(
     order = np.argsort(length, kind="stable")
     middle = int(counted[order[(len(order) - 1) // 2]])
     labels = {lap.id: lap.label for lap in ledger.laps.laps}
-    reader = _Names(rows, device, work, set(labels.values()))
+    reader = _Names(rows, device, work, ledger.laps.mark_names)
     slow = []
     for at in order[::-1][:SHOWN].tolist():
         i = int(counted[at])
@@ -105,7 +105,7 @@ class _Names:
     """Summed durations by name of the rows that start inside a window."""
 
     def __init__(
-        self, rows: Rows, device: DeviceLedger, work: Work | None, marks: set[str]
+        self, rows: Rows, device: DeviceLedger, work: Work | None, marks: frozenset[str]
     ) -> None:
         self.rows, self.windows = rows, device.windows
         self.work = work.row if work is not None else np.zeros(0, dtype=np.int64)

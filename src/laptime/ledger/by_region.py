@@ -53,7 +53,7 @@ def region_table(
 ) -> RegionTable | None:
     """Split one device's counted windows by region; None where the timeline has no regions."""
     rows = timeline.rows
-    regions = _regions(rows, {lap.label for lap in ledger.laps.laps})
+    regions = _regions(rows, ledger.laps.mark_names)
     owner = ledger.laps.owner_lane
     if len(regions) == 0 or owner is None:
         return None
@@ -85,7 +85,7 @@ def region_table(
     )
 
 
-def _regions(rows: Rows, marks: set[str]) -> Ints:
+def _regions(rows: Rows, marks: frozenset[str]) -> Ints:
     """Rows of the user's regions: annotations other than the laps' own marks, and modules."""
     step = rows.names_like(STEP_MARK) | rows.names_matching(lambda n: n in marks)
     own = rows.of_kind(Kind.ANNOTATION)

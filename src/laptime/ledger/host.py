@@ -11,6 +11,7 @@ import numpy as np
 from laptime.ledger import intervals, states
 from laptime.ledger.device_work import launch_calls
 from laptime.ledger.intervals import EMPTY, Span
+from laptime.ledger.loaders import RECOGNISED_ONLY, Loaders
 from laptime.ledger.states import State
 from laptime.model.rows import (
     API_CALLS,
@@ -58,6 +59,7 @@ class HostStates:
     """Thread states of a timeline, computed when first asked for."""
 
     rows: Rows
+    loaders: Loaders = RECOGNISED_ONLY
     _known: dict[int, ThreadStates] = field(init=False, default_factory=dict)
 
     @cached_property
@@ -70,7 +72,9 @@ class HostStates:
             for i in rows.names_used(kind):
                 name = rows.names[i]
                 table[i] = (
-                    states.of_call(name) if kind in API_CALLS else states.of_region(name, kind)
+                    states.of_call(name)
+                    if kind in API_CALLS
+                    else states.of_region(name, kind, self.loaders)
                 )
             tables[kind] = table
         return tables

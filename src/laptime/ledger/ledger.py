@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from laptime.ledger.accounts import Account
+from laptime.ledger.loaders import RECOGNISED_ONLY, Loaders
 from laptime.model.laps import DeviceLap, Laps
 from laptime.model.rows import I64, Ints, Mask
 
@@ -74,11 +75,15 @@ class DeviceLedger:
 
 @dataclass(frozen=True)
 class Ledger:
-    """The ledger of one timeline: its laps and the partition of each device that it used."""
+    """The ledger of one timeline: its laps and the partition of each device that it used.
+
+    ``loaders`` says which rows counted as waiting for input.
+    """
 
     timeline: str
     laps: Laps
     devices: Sequence[DeviceLedger]
+    loaders: Loaders = RECOGNISED_ONLY
 
     def counted(self, device: DeviceLedger) -> Mask:
         """The windows that statistics use: steady laps, without the open window at the end.

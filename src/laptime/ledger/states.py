@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 
+from laptime.ledger.loaders import RECOGNISED_ONLY, Loaders
 from laptime.model.rows import Kind
 
 
@@ -27,14 +28,6 @@ class State(IntEnum):
     PYTHON = 9
 
 
-LOADER = re.compile(
-    r"DataLoader.*__next_?"  # enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next_(_)
-    r"|^torch/utils/data/dataloader\.py\(\d+\): (__next__|_next_data|_get_data|_try_get_data)"
-    r"|(^|/)queue\.py\(\d+\): get$"
-    r"|(^|/)multiprocessing/queues\.py\(\d+\): get$"
-    r"|^nvidia/dali/.*: (__next__|next|_run|run)$"
-    r"|(train|val|test)_dataloader_next"
-)
 GC = re.compile(r"^Python GC|^gc$|: gc_collect$|^<built-in (function|method) collect>|^gc\.collect")
 COMPILE = re.compile(
     r"torch/_dynamo/convert_frame\.py|torch/_inductor/(compile_fx|graph|scheduler|codecache)\.py"
@@ -93,12 +86,12 @@ def of_call(name: str) -> State:
     return State.OPS
 
 
-def of_region(name: str, kind: Kind) -> State:
+def of_region(name: str, kind: Kind, loaders: Loaders = RECOGNISED_ONLY) -> State:
     """State of a thread inside an operator, annotation or Python row of this name.
 
     A plain annotation says nothing: users wrap whole steps in them.
     """
-    if LOADER.search(name):
+    if loaders.is_loader(name, kind):
         return State.INPUT_WAIT
     if GC.search(name):
         return State.GC

@@ -11,7 +11,8 @@ class Lap:
     """One training step or engine iteration of one process: its host window.
 
     ``start_ns`` and ``dur_ns`` are in the timeline's clock. ``steady`` laps are the ones
-    statistics use; ``why_not`` says why another is not ("warm-up", "queue filling").
+    statistics use; ``why_not`` says why another is not ("warm-up", "queue filling"). Labels differ:
+    laps of equal marks are numbered from 1 ("train_step #1").
     """
 
     id: str
@@ -20,6 +21,8 @@ class Lap:
     dur_ns: int
     steady: bool = True
     why_not: str | None = None
+    mark: str | None = None
+    """The name of the lap's own mark as recorded; None where it has none, or ``label`` is it."""
 
     @property
     def end_ns(self) -> int:
@@ -64,6 +67,11 @@ class Laps:
     confidence: float
     owner_lane: int | None
     notes: Sequence[str] = ()
+
+    @property
+    def mark_names(self) -> frozenset[str]:
+        """Names of the laps' own marks, as recorded."""
+        return frozenset(lap.mark or lap.label for lap in self.laps)
 
     @property
     def steady(self) -> list[Lap]:

@@ -80,7 +80,10 @@ def _finding(explanation: Explanation, finding: Finding, to: Console, several: b
 def _events(explanation: Explanation, view: View, finding: Finding, to: Console) -> None:
     """The events on the clock of the whole run (that of --json), and as their file has them."""
     clock, in_file = Clock(explanation.views), FileTime(view.timeline)
-    number, source = count(len(finding.events)), visible(view.timeline.source)
+    source = visible(view.timeline.source)
+    number, every = count(len(finding.events)), finding.events_in_all
+    if every is not None and every != len(finding.events):
+        number = f"the {number} longest of {count(every)},"
     _line(to, "events", f"{number} of {source}; start is after {clock.origin_ns} ns (origin_ns)")
     first = first_event_ns(explanation.run, view.timeline)
     if first is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -59,10 +60,15 @@ def find_laps(
 def _numbered(
     timeline: Timeline, labels: list[str], starts: list[int], ends: list[int]
 ) -> list[Lap]:
-    return [
-        Lap(f"{timeline.id}:{i}", label, start, end - start)
-        for i, (label, start, end) in enumerate(zip(labels, starts, ends, strict=True))
-    ]
+    """Laps with ids and labels that tell them apart: equal marks are numbered from 1."""
+    times = Counter(labels)
+    seen: Counter[str] = Counter()
+    laps = []
+    for i, (mark, start, end) in enumerate(zip(labels, starts, ends, strict=True)):
+        seen[mark] += 1
+        label = f"{mark} #{seen[mark]}" if times[mark] > 1 else mark
+        laps.append(Lap(f"{timeline.id}:{i}", label, start, end - start, mark=mark))
+    return laps
 
 
 def _finish(
