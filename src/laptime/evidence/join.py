@@ -26,7 +26,8 @@ def joined(parts: Sequence[Part], warnings: Iterable[str] = ()) -> Run:
     timelines = sorted((t for part in parts for t in part.timelines), key=_order)
     said = [*health.warnings, *warnings, *_conflicts(timelines)]
     health.warnings = list(dict.fromkeys(said))
-    return Run(_with_own_ids(timelines), health, [part.source for part in parts])
+    captures = [part.capture for part in parts if part.capture is not None]
+    return Run(_with_own_ids(timelines), health, [part.source for part in parts], captures)
 
 
 def _order(timeline: Timeline) -> tuple[Any, ...]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
+from laptime.evidence.capture import CAPTURE_FILE
 from laptime.evidence.format import Format, Match, Progress
 from laptime.evidence.join import joined, natural
 from laptime.evidence.lookalike import looks_like
@@ -148,7 +149,7 @@ def _add_folder(plan: _Plan, folder: Path, limits: Limits | None) -> None:
     skipped: list[str] = []
     before = len(plan.files)
     have = plan.known()
-    paths = _files_of(folder)
+    paths = _without_captured(_files_of(folder))
     for path in paths:
         if _same(str(path)) in have:
             continue
@@ -179,6 +180,16 @@ def _files_of(folder: Path) -> list[Path]:
         elif entry.is_file():
             found.append(entry)
     return sorted(found, key=lambda p: natural(str(p)))
+
+
+def _without_captured(paths: list[Path]) -> list[Path]:
+    """The files without those of captured runs: their readers find what lies beside them."""
+    captured = {p.parent for p in paths if p.name == CAPTURE_FILE}
+    return [
+        p
+        for p in paths
+        if p.name == CAPTURE_FILE or captured.isdisjoint((p.parent, p.parent.parent))
+    ]
 
 
 def _entries(folder: Path) -> list[Path]:

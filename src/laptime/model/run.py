@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from laptime.model.counters import Captured, CaptureFacts
 from laptime.model.health import Health
 from laptime.model.rows import Rows
 
@@ -63,6 +64,8 @@ class Timeline:
     """"nvidia", "amd", "intel", ... as far as the rows tell; None where they do not."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Header entries of the evidence that later parts use (versions, flags, distributed info)."""
+    capture: Captured | None = None
+    """What `laptime run` counted beside the trace; None where the trace came alone."""
 
 
 @dataclass
@@ -73,6 +76,7 @@ class Part:
     format: str
     timelines: Sequence[Timeline]
     health: Health
+    capture: CaptureFacts | None = None
 
 
 @dataclass
@@ -82,6 +86,8 @@ class Run:
     timelines: Sequence[Timeline]
     health: Health
     sources: Sequence[str]
+    captures: Sequence[CaptureFacts] = ()
+    """Captures that the evidence came from, one for each folder of `laptime run`."""
 
     @property
     def devices(self) -> list[Device]:

@@ -179,6 +179,11 @@ def lap_source(view: View) -> str:
     many_laps = many(len(laps.laps), "lap")
     if laps.source == "mark":
         # A mark that numbers its laps is one mark, not the one lap that it was read from.
+        counted_by = _probe_laps(view)
+        if counted_by is not None:
+            return (
+                f"{many_laps} counted by laptime run: {counted_by}; {count(_steady(view))} steady"
+            )
         mark = f" {re.sub(r'#[0-9]+$', '#N', visible(laps.mark))}" if laps.mark else ""
         found = f"{many_laps} from the program's own marks{mark}"
     elif laps.source == "repetition":
@@ -188,8 +193,19 @@ def lap_source(view: View) -> str:
         )
     else:
         found = "no lap could be told: the whole recording is taken as one"
-    steady = len(laps.steady)
-    return found if laps.source == "window" else f"{found}; {count(steady)} steady"
+    return found if laps.source == "window" else f"{found}; {count(_steady(view))} steady"
+
+
+def _steady(view: View) -> int:
+    return len(view.ledger.laps.steady)
+
+
+def _probe_laps(view: View) -> str | None:
+    """What the probe took for laps, where its laps are the view's; None where they are not."""
+    captured, mark = view.timeline.capture, view.ledger.laps.mark
+    if captured is None or mark is None or not mark.startswith("laptime.lap#"):
+        return None
+    return visible(captured.process.lap_source or "by what is not told")
 
 
 def dropped(view: View, labels: int = 3) -> list[str]:

@@ -10,6 +10,8 @@ import numpy as np
 
 from laptime.model.rows import I64, Ints, Kind, Rows
 
+CAPTURED = re.compile(r"^laptime\.lap#\d+$")
+"""Laps that `laptime run` counted while it recorded: by the program's own steps, as said there."""
 PROFILER_STEP = re.compile(r"^ProfilerStep#?\d*")
 ENGINE = re.compile(
     r"^(execute_(new_|context_|\d)|step\[|gpu_model_runner: (forward|execute_model)"
@@ -66,9 +68,13 @@ def named(rows: Rows, mark: str) -> Windows | None:
 def automatic(rows: Rows) -> Windows | None:
     """Windows of the first kind of mark that the timeline has.
 
-    In order: the profiler's own steps, a serving engine's iterations, the user's step regions,
-    the end of each optimiser step, the profiler's steps as copied to the device.
+    In order: the laps of a capture, the profiler's own steps, a serving engine's iterations, the
+    user's step regions, the end of each optimiser step, the profiler's steps as copied to the
+    device.
     """
+    captured = _best(rows, _groups(rows, CAPTURED.search, (Kind.ANNOTATION,), lambda _: ""))
+    if captured is not None:
+        return captured
     for kind in (Kind.ANNOTATION, Kind.CPU_OP):
         steps = _best(rows, _groups(rows, PROFILER_STEP.search, (kind,), lambda _: ""))
         if steps is not None:
@@ -146,7 +152,8 @@ def _windows(rows: Rows, marks: Ints) -> Windows:
     if overlap:
         end[:-1] = np.minimum(end[:-1], start[1:])
         notes = (f"{overlap} marks reach into the next one: such a lap ends where the next begins",)
-    if len(marks) > 1 and not PROFILER_STEP.match(rows.name_of(int(marks[0]))):
+    first = rows.name_of(int(marks[0]))
+    if len(marks) > 1 and not (PROFILER_STEP.match(first) or CAPTURED.match(first)):
         period = int(start[-1] - start[0])
         share = int((end - start)[:-1].sum()) / period if period else 1.0
         if share < COVERS:

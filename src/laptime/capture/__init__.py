@@ -1,0 +1,1 @@
+"""Capture: the user's program started, watched and recorded. Standard library only."""
