@@ -13,6 +13,7 @@ from laptime.causes.verdict import verdict
 from laptime.explanation import Explanation, KernelTotal, View
 from laptime.kernels.names import KernelName
 from laptime.ledger.build import build_ledger
+from laptime.ledger.by_function import function_tables
 from laptime.ledger.by_lap import LapSpread, lap_spread
 from laptime.ledger.by_region import RegionTable, region_table
 from laptime.ledger.device_work import kernel_names
@@ -79,7 +80,8 @@ def _view(
         table = region_table(timeline, ledger, device, work.get(device.device))
         if table is not None:
             regions[device.device] = table
-    return View(timeline, work, ledger, _kernels(timeline, names), spreads, regions)
+    functions = function_tables(timeline, ledger, work)
+    return View(timeline, work, ledger, _kernels(timeline, names), spreads, regions, functions)
 
 
 def _kernels(timeline: Timeline, names: Mapping[int, KernelName]) -> list[KernelTotal]:

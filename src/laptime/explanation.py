@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from laptime.causes.case import Judgement
 from laptime.kernels.names import KernelName
+from laptime.ledger.by_function import FunctionTable
 from laptime.ledger.by_lap import LapSpread
 from laptime.ledger.by_region import RegionTable
 from laptime.ledger.ledger import Ledger
@@ -27,8 +28,8 @@ class KernelTotal:
 class View:
     """One timeline with its laps, device work, ledger and kernels.
 
-    ``spreads`` and ``regions`` are further views of the same ledger, by ``DeviceLedger.device``;
-    a device without an entry has too few laps, or no regions.
+    ``spreads``, ``regions`` and ``functions`` are further views of the same laps, by
+    ``DeviceLedger.device``; a device without an entry has too few laps, no regions, no stacks.
     """
 
     timeline: Timeline
@@ -37,6 +38,7 @@ class View:
     kernels: Sequence[KernelTotal]
     spreads: Mapping[str, LapSpread] = field(default_factory=dict)
     regions: Mapping[str, RegionTable] = field(default_factory=dict)
+    functions: Mapping[str, FunctionTable] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from laptime.ledger.by_region import _innermost, _innermost_of_crossing
+from laptime.ledger.by_region import _innermost
+from laptime.ledger.innermost import nest, of_crossing
 from laptime.model.rows import Rows
 
 
@@ -72,11 +73,11 @@ def test_nested_regions_are_read_the_same_both_ways(seed: int, count: int) -> No
             made.append(made[-1])
     rows = rows_of(made)
     order = np.lexsort((np.arange(len(rows)), -rows.dur_ns, rows.start_ns))
-    slow = _innermost_of_crossing(
-        rows.start_ns[order], (rows.start_ns + rows.dur_ns)[order], rows.name[order]
-    )
-    fast = _innermost(rows, np.arange(len(rows)))
-    assert [x.tolist() for x in (*fast[0], fast[1])] == [x.tolist() for x in (*slow[0], slow[1])]
+    around, span, at = of_crossing(rows.start_ns[order], (rows.start_ns + rows.dur_ns)[order])
+    fast = nest(rows, np.arange(len(rows)))
+    assert fast.row.tolist() == order.tolist()
+    assert fast.around.tolist() == around.tolist()
+    assert [x.tolist() for x in (*fast.span, fast.at)] == [x.tolist() for x in (*span, at)]
 
 
 @pytest.mark.parametrize("same", [2, 3])

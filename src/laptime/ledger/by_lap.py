@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from laptime.ledger import frames
+from laptime.ledger.innermost import nest
 from laptime.ledger.ledger import DeviceLedger, Ledger
 from laptime.ledger.work import Work
-from laptime.model.rows import HOST_KINDS, I64, Ints, Rows
+from laptime.model.rows import HOST_KINDS, I64, Ints, Kind, Rows
 
 SHOWN = 3
 """Slowest laps shown, and names shown for each."""
@@ -28,7 +30,8 @@ class Difference:
 @dataclass(frozen=True)
 class SlowLap:
     """One slow lap against the median lap. ``accounts`` sum to the difference in length;
-    ``device_names`` and ``host_names`` are summed durations of rows (they overlap)."""
+    ``device_names`` are summed durations of activities (which may run at once), ``host_names`` self
+    time of rows of the threads that own the laps or feed the device."""
 
     label: str
     dur_ns: int
@@ -66,7 +69,9 @@ def lap_spread(
     order = np.argsort(length, kind="stable")
     middle = int(counted[order[(len(order) - 1) // 2]])
     labels = {lap.id: lap.label for lap in ledger.laps.laps}
-    reader = _Names(rows, device, work, ledger.laps.mark_names)
+    owner = ledger.laps.owner_lane
+    lanes = np.array([] if owner is None else [owner], dtype=np.int64)
+    reader = _Names(rows, device, work, ledger.laps.mark_names, lanes)
     slow = []
     for at in order[::-1][:SHOWN].tolist():
         i = int(counted[at])
@@ -102,45 +107,71 @@ def lap_spread(
 
 
 class _Names:
-    """Summed durations by name of the rows that start inside a window."""
+    """Time by name in a window: of device work, and of the threads that feed it."""
 
     def __init__(
-        self, rows: Rows, device: DeviceLedger, work: Work | None, marks: frozenset[str]
+        self,
+        rows: Rows,
+        device: DeviceLedger,
+        work: Work | None,
+        marks: frozenset[str],
+        owner: Ints,
     ) -> None:
         self.rows, self.windows = rows, device.windows
         self.work = work.row if work is not None else np.zeros(0, dtype=np.int64)
-        self.mark = rows.names_matching(lambda n: n in marks)
-        self.on_host = rows.mask_of(*HOST_KINDS)
+        lanes = owner if work is None else np.union1d(owner, work.thread[work.thread >= 0])
+        on_host = rows.mask_of(*HOST_KINDS)
+        if len(lanes):
+            on_host &= np.isin(rows.lane, lanes)
+        host = np.flatnonzero(on_host)
+        mark = rows.names_matching(lambda n: n in marks)
+        # Bound to other objects, a function is still the same one.
+        self.same = np.arange(len(rows.names), dtype=np.int64)
+        first: dict[str, int] = {}
+        for i in rows.names_used(Kind.PYTHON):
+            self.same[i] = first.setdefault(frames.function(rows.names[i]), i)
+        self.on_host: Ints = host[~mark[rows.name[host]] & (rows.dur_ns[host] > 0)]
 
     def device(self, slow: int, middle: int) -> list[Difference]:
-        """Device work that the slow window has more of."""
-        starts = self.rows.start_ns[self.work]
-        return self._more(
-            self.work[self._slice(starts, slow)], self.work[self._slice(starts, middle)]
-        )
+        """Device work that starts in the window, which the slow one has more of."""
+        return self._more(*(self._device_ns(window) for window in (slow, middle)))
 
     def host(self, slow: int, middle: int) -> list[Difference]:
-        """Host rows that the slow window has more of."""
-        return self._more(self._host_rows(slow), self._host_rows(middle))
+        """Host rows that the slow window has more self time of."""
+        return self._more(*(self._self_ns(window) for window in (slow, middle)))
 
-    def _host_rows(self, window: int) -> Ints:
-        """Host rows other than marks that start inside a window."""
-        inside = self.rows.start_ns >= self.windows[window].start_ns
-        inside &= self.rows.start_ns < self.windows[window].end_ns
-        inside &= self.on_host
-        found = np.flatnonzero(inside)
-        return found[~self.mark[self.rows.name[found]]]
-
-    def _slice(self, starts: I64, window: int) -> slice:
-        """Where the rows that start inside a window stand among ascending starts."""
+    def _device_ns(self, window: int) -> I64:
+        """Summed durations of the activities that start in a window, by name."""
         bounds = (self.windows[window].start_ns, self.windows[window].end_ns)
-        low, high = np.searchsorted(starts, bounds).tolist()
-        return slice(low, high)
+        low, high = np.searchsorted(self.rows.start_ns[self.work], bounds).tolist()
+        mine = self.work[low:high]
+        out = np.zeros(len(self.rows.names), dtype=np.int64)
+        np.add.at(out, self.rows.name[mine], np.maximum(self.rows.dur_ns[mine], 0))
+        return out
 
-    def _more(self, slow: Ints, middle: Ints) -> list[Difference]:
-        size = len(self.rows.names)
-        delta = np.zeros(size, dtype=np.int64)
-        np.add.at(delta, self.rows.name[slow], np.maximum(self.rows.dur_ns[slow], 0))
-        np.subtract.at(delta, self.rows.name[middle], np.maximum(self.rows.dur_ns[middle], 0))
+    def _self_ns(self, window: int) -> I64:
+        """Self time of host rows inside a window, by name: rows nest, and each instant of a thread
+        counts for the innermost row of any kind."""
+        rows, host = self.rows, self.on_host
+        low, high = self.windows[window].start_ns, self.windows[window].end_ns
+        inside = rows.start_ns[host] < high
+        inside &= rows.end_ns(host) > low
+        mine = host[inside]
+        out = np.zeros(len(rows.names), dtype=np.int64)
+        for lane in np.unique(rows.lane[mine]).tolist():
+            found = nest(rows, mine[rows.lane[mine] == lane])
+            start, end = found.span
+            length = np.minimum(end, high) - np.maximum(start, low)
+            name = self.same[rows.name[found.row[found.at]]]
+            np.add.at(out, name, np.maximum(length, 0))
+        return out
+
+    def _more(self, slow: I64, middle: I64) -> list[Difference]:
+        delta = slow - middle
         top = np.argsort(-delta, kind="stable")[:SHOWN]
-        return [Difference(self.rows.names[i], int(delta[i])) for i in top.tolist() if delta[i] > 0]
+        names = self.rows.names
+        return [
+            Difference(frames.function(names[i]), int(delta[i]))
+            for i in top.tolist()
+            if delta[i] > 0
+        ]

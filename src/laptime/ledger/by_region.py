@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from laptime.ledger import intervals
+from laptime.ledger.innermost import nest
 from laptime.ledger.intervals import Span
 from laptime.ledger.ledger import DeviceLedger, Ledger
 from laptime.ledger.work import Work
@@ -96,75 +97,8 @@ def _regions(rows: Rows, marks: frozenset[str]) -> Ints:
 
 def _innermost(rows: Rows, regions: Ints) -> Labelled:
     """The innermost region at each instant of one thread: stretches and their name."""
-    order = np.lexsort((regions, -rows.dur_ns[regions], rows.start_ns[regions]))
-    regions = regions[order]
-    start, end, name = rows.start_ns[regions], rows.end_ns(regions), rows.name[regions]
-    parent, depth = _parents(start, end)
-    nested = depth == 0
-    nested |= (end <= end[parent]) & (start < end[parent])
-    if not nested.all():
-        return _innermost_of_crossing(start, end, name)
-    # Where something ends, the parent of the outermost that ends goes on; where something starts,
-    # the last in order is innermost, whatever ends there.
-    by_end = np.lexsort((depth, end))
-    ends, first = np.unique(end[by_end], return_index=True)
-    ended = by_end[first]
-    starts, last = np.unique(start[::-1], return_index=True)
-    at = np.concatenate((ends, starts))
-    region = np.concatenate((np.where(depth[ended] > 0, parent[ended], -1), len(start) - 1 - last))
-    order = np.argsort(at, kind="stable")
-    at, region = at[order], region[order]
-    real = np.append(at[1:] > at[:-1], False)
-    real &= region >= 0
-    here = np.flatnonzero(real)
-    return (at[here], at[here + 1]), name[region[here]].astype(np.int64)
-
-
-def _parents(start: I64, end: I64) -> tuple[Ints, Ints]:
-    """Of stretches in order of (start, -length): the one around each, and how many are open.
-
-    What is open at a start is counted. If all stretches nest, the one around is the last before
-    it with one fewer open; if they do not, some stretch does not lie inside the one found so.
-    """
-    size = len(start)
-    index = np.arange(size)
-    depth = index - np.searchsorted(np.sort(end), start, side="right")
-    by_depth = np.argsort(depth, kind="stable")
-    key = depth[by_depth] * size + by_depth
-    at = np.searchsorted(key, (depth - 1) * size + index) - 1
-    return by_depth[np.maximum(at, 0)], depth
-
-
-def _innermost_of_crossing(start: I64, end: I64, name: Ints) -> Labelled:
-    """The same where stretches of one thread cross: one is cut where the one around it ends."""
-    starts: list[int] = []
-    ends: list[int] = []
-    names: list[int] = []
-    stack: list[tuple[int, int]] = []
-    at = 0
-
-    def emit(until: int) -> None:
-        if stack and until > at:
-            starts.append(at)
-            ends.append(until)
-            names.append(stack[-1][1])
-
-    for low, high, label in zip(start.tolist(), end.tolist(), name.tolist(), strict=True):
-        while stack and stack[-1][0] <= low:
-            until = stack[-1][0]
-            emit(until)
-            at = max(at, until)
-            stack.pop()
-        emit(low)
-        at = max(at, low)
-        stack.append((min(high, stack[-1][0]) if stack else high, label))
-    while stack:
-        until = stack[-1][0]
-        emit(until)
-        at = max(at, until)
-        stack.pop()
-    as_ints = (np.array(starts, dtype=np.int64), np.array(ends, dtype=np.int64))
-    return as_ints, np.array(names, dtype=np.int64)
+    found = nest(rows, regions)
+    return found.span, rows.name[found.row[found.at]].astype(np.int64)
 
 
 def _name_at(found: Labelled | None, instants: I64) -> I64:

@@ -94,6 +94,7 @@ def _entries(explanation: Explanation, rank: int | None) -> Iterator[tuple[str, 
     yield "silenced", iter(_silenced(f) for f in judgement.silenced)
     yield "health", _health(explanation, views)
     yield "kernels", _kernels(views)
+    yield "functions", (row for v in views for row in _functions(v))
 
 
 def _dumps(value: Any) -> str:
@@ -251,6 +252,23 @@ def _whose(explanation: Explanation, view: View) -> str:
     rank = view.timeline.rank
     same = sum(v.timeline.rank == rank for v in explanation.views)
     return f"rank {rank}: " if rank is not None and same == 1 else f"{view.timeline.id}: "
+
+
+def _functions(view: View) -> Iterator[Json]:
+    """Python functions of each device's threads, most self time first."""
+    for device, table in view.functions.items():
+        for line in table.lines:
+            yield {
+                "device": device,
+                "thread": str(view.timeline.lanes[line.lane].tid),
+                "name": line.name,
+                "caller": line.caller,
+                "laps": table.laps,
+                "self_ns": line.self_ns,
+                "idle_ns": line.idle_ns,
+                "outside_ops_ns": line.outside_ns,
+                "count": line.count,
+            }
 
 
 def _kernels(views: Sequence[View]) -> Iterator[Json]:

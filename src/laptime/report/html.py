@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from laptime.explanation import Explanation, View
 from laptime.ledger.by_lap import P99_NEEDS
 from laptime.ledger.ledger import DeviceLedger
-from laptime.report import lap_views, numbers, shown
+from laptime.report import functions, lap_views, numbers, shown
 from laptime.report.lap_bars import chart
 from laptime.report.palette import colour
 
@@ -26,6 +26,9 @@ _LONGEST_NAME = 240
 
 _REGIONS = 25
 """Regions shown of each device."""
+
+_FUNCTIONS = 25
+"""Host functions shown of each device."""
 
 _LONGEST_WORD = 28
 """The same for cells that should hold a word or two."""
@@ -47,6 +50,7 @@ def page(explanation: Explanation, top: int = 50) -> str:
         share=numbers.share,
         count=numbers.count,
         many=numbers.many,
+        calls=functions.calls,
         bound=partial(shown.bound, explanation),
         short=lambda text: numbers.shorten(numbers.visible(text), _LONGEST_WORD),
         name=lambda text: numbers.shorten(numbers.visible(text), _LONGEST_NAME),
@@ -107,5 +111,9 @@ def _device(explanation: Explanation, view: View, device: DeviceLedger) -> dict[
         "notes": device.notes,
         "median": lap_views.median_phrase(view, device),
         "slow": lap_views.slow_lines(view, device),
+        "pointer": functions.pointer(view, device),
+        "functions": functions.lines(view, device, _FUNCTIONS),
+        "functions_note": functions.note(view, device) if device.device in view.functions else "",
+        "functions_part": functions.part_title(device),
         "regions": lap_views.region_lines(view, device, _REGIONS),
     }

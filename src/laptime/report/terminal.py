@@ -18,7 +18,7 @@ from laptime.causes.case import Judgement
 from laptime.explanation import Explanation, View
 from laptime.ledger.by_lap import P99_NEEDS
 from laptime.ledger.ledger import DeviceLedger, Ledger
-from laptime.report import lap_views, shown
+from laptime.report import functions, lap_views, shown
 from laptime.report.layout import WIDE, heading, indented, labelled, labels, trimmed
 from laptime.report.numbers import (
     NOT_MEASURED,
@@ -67,6 +67,7 @@ def _print(explanation: Explanation, to: Console, top: int, rank: int | None) ->
             _print_all(to, (b for d in _DETAILS for b in d(explanation, view, to.width)))
         for device in view.ledger.devices:
             _print_all(to, _slow(view, device))
+            _print_all(to, functions.section(view, device, _whose(view, device), to.width))
             _print_all(to, _regions(view, device, to.width, _REGIONS))
         _print_all(to, _kernels(view, to.width, top))
 
@@ -166,6 +167,9 @@ def _device(view: View, device: DeviceLedger, width: int) -> Iterator[Renderable
     for line in lines:
         if line.holds:
             yield labelled("*", f"{line.title} may also hold: {', '.join(line.holds)}", by=2)
+    where = functions.pointer(view, device)
+    if where is not None:
+        yield labelled("see", where, by=2)
     yield labelled("window", _spread(spread), by=2)
     if not device.cpu:
         yield labelled("lag", _lag(ledger, device), by=2)
