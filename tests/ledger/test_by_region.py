@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from laptime.ledger.by_region import _innermost
+from laptime.ledger.by_region import OUTSIDE, _innermost, grouped, region_table
 from laptime.ledger.innermost import nest, of_crossing
-from laptime.model.rows import Rows
+from laptime.model.rows import Kind, Rows
+from tests.causes.made import MS, Made
 
 
 def rows_of(spans: list[tuple[int, int]]) -> Rows:
@@ -83,3 +84,40 @@ def test_nested_regions_are_read_the_same_both_ways(seed: int, count: int) -> No
 @pytest.mark.parametrize("same", [2, 3])
 def test_equal_regions_nest_in_the_order_of_rows(same: int) -> None:
     assert set(read(rows_of([(5, 10)] * same)).values()) == {same - 1}
+
+
+def test_regions_that_differ_by_a_number_are_one_line() -> None:
+    names = [
+        "nn.Module: Linear_0",
+        "nn.Module: Linear_11",
+        "nn.Module: ReLU_0",
+        "layer 1",
+        "layer #2",
+    ]
+    assert grouped([*names, "conv1", "conv2", "3"]) == {
+        "nn.Module: Linear_0": "nn.Module: Linear",
+        "nn.Module: Linear_11": "nn.Module: Linear",
+        "nn.Module: ReLU_0": "nn.Module: ReLU_0",
+        "layer 1": "layer",
+        "layer #2": "layer",
+        "conv1": "conv1",
+        "conv2": "conv2",
+        "3": "3",
+    }
+
+
+def test_a_class_of_modules_is_summed_and_counted() -> None:
+    made = Made(lap_ms=100.0, laps=3, cpu=True)
+    for lap in made.each():
+        for i in range(4):
+            made.row(Kind.PYTHON, f"nn.Module: Linear_{i}", lap + 10 * i, 5.0 + i)
+        for i in range(3):
+            made.mark("load", lap + 50 + 10 * i, 2.0)
+    case = made.case()
+    table = region_table(case.timeline, case.ledger, case.ledger.devices[0], None)
+    assert table is not None
+    assert [(r.name, r.ns, r.members, r.count) for r in table.lines] == [
+        (OUTSIDE, 3 * (100 - 26 - 6) * MS, 1, None),
+        ("nn.Module: Linear", 3 * 26 * MS, 4, 12),
+        ("load", 3 * 6 * MS, 1, 9),
+    ]

@@ -9,6 +9,7 @@ windows is in exactly one line.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,8 @@ from laptime.model.rows import I64, Ints, Kind, Rows, slices
 from laptime.model.run import Timeline
 
 MODULE = re.compile(r"^nn\.Module: ")
+NUMBERED = re.compile(r"^(.*[^\s_#.:/-])[\s_#.:/-]+\d+$", re.DOTALL)
+"""A name with a number of its own at the end: ``nn.Module: Linear_3``, ``layer 2``."""
 STEP_MARK = re.compile(r"^ProfilerStep")
 OUTSIDE = "(outside any region)"
 
@@ -32,11 +35,18 @@ Labelled = tuple[Span, Ints]
 
 @dataclass(frozen=True)
 class RegionLine:
-    """One region's part of the counted windows, in all; ``accounts`` hold its leaves' time."""
+    """One region's part of the counted windows, in all; ``accounts`` hold its leaves' time.
+
+    Regions that differ in a number at their end only (modules of one class, ``layer 1`` and
+    ``layer 2``) are one line: ``name`` is what they share, ``members`` how many they are.
+    ``count`` is how often they begin in the host windows of the counted laps; None outside any.
+    """
 
     name: str
     ns: int
     accounts: Mapping[str, int]
+    members: int = 1
+    count: int | None = None
 
 
 @dataclass(frozen=True)
@@ -70,20 +80,58 @@ def region_table(
         np.array([w.start_ns for w in chosen], dtype=np.int64),
         np.array([w.end_ns for w in chosen], dtype=np.int64),
     )
+    lines = _Lines(rows, regions, _host_windows(ledger, {w.lap for w in chosen}))
     totals = _totals(device, inside, _busy(work, rows, innermost, owner), innermost[owner])
     by_name: dict[str, dict[str, int]] = {}
     for (name_id, account), ns in totals.items():
-        text = OUTSIDE if name_id < 0 else rows.names[name_id]
+        text = OUTSIDE if name_id < 0 else lines.group[rows.names[name_id]]
         accounts = by_name.setdefault(text, {})
         leaf = device.leaves[account].id
         accounts[leaf] = accounts.get(leaf, 0) + ns
-    lines = [RegionLine(n, sum(a.values()), dict(sorted(a.items()))) for n, a in by_name.items()]
     return RegionTable(
         device.device,
         intervals.total(inside),
         len(chosen),
-        sorted(lines, key=lambda line: (-line.ns, line.name)),
+        sorted(
+            (lines.line(name, accounts) for name, accounts in by_name.items()),
+            key=lambda line: (-line.ns, line.name),
+        ),
     )
+
+
+def _host_windows(ledger: Ledger, laps: set[str]) -> Span:
+    chosen = [lap for lap in ledger.laps.laps if lap.id in laps]
+    return intervals.union(
+        np.array([lap.start_ns for lap in chosen], dtype=np.int64),
+        np.array([lap.end_ns for lap in chosen], dtype=np.int64),
+    )
+
+
+class _Lines:
+    """Which regions make one line, how many they are, and how often they begin."""
+
+    def __init__(self, rows: Rows, regions: Ints, laps: Span) -> None:
+        names = [rows.names[i] for i in np.unique(rows.name[regions]).tolist()]
+        self.group = grouped(names)
+        self.members = Counter(self.group.values())
+        begin = regions[intervals.contains(laps, rows.start_ns[regions])]
+        self.count: Counter[str] = Counter()
+        for i, times in zip(*np.unique(rows.name[begin], return_counts=True), strict=True):
+            self.count[self.group[rows.names[int(i)]]] += int(times)
+
+    def line(self, name: str, accounts: Mapping[str, int]) -> RegionLine:
+        ns, parts = sum(accounts.values()), dict(sorted(accounts.items()))
+        if name not in self.members:
+            return RegionLine(name, ns, parts)
+        return RegionLine(name, ns, parts, self.members[name], self.count[name])
+
+
+def grouped(names: Sequence[str]) -> dict[str, str]:
+    """For each region's name the name of its line: what it shares with others but for a number at
+    the end, or itself where no other shares it."""
+    bases = {name: NUMBERED.sub(r"\1", name) for name in names}
+    times = Counter(bases.values())
+    return {name: base if times[base] > 1 else name for name, base in bases.items()}
 
 
 def _regions(rows: Rows, marks: frozenset[str]) -> Ints:

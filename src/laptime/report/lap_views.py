@@ -32,13 +32,15 @@ class SlowLine:
 
 @dataclass(frozen=True)
 class RegionLine:
-    """A region's mean time per counted window; ``mostly`` names its largest accounts."""
+    """A region's mean time per counted window; ``mostly`` names its largest accounts, ``calls`` how
+    often it begins in a lap (None where that is not known)."""
 
     name: str
     ns: float
     share: float | None
     mostly: str
     outside: bool
+    calls: float | None = None
 
 
 def median_phrase(view: View, device: DeviceLedger) -> str | None:
@@ -94,16 +96,27 @@ def region_lines(view: View, device: DeviceLedger, top: int) -> list[RegionLine]
         return []
     titles = {a.id: a.title for a in device.leaves}
 
-    def line(name: str, ns: int, accounts: Sequence[tuple[str, int]]) -> RegionLine:
+    def line(
+        name: str,
+        ns: int,
+        accounts: Sequence[tuple[str, int]],
+        members: int = 1,
+        count: int | None = None,
+    ) -> RegionLine:
         largest = sorted(accounts, key=lambda a: (-a[1], a[0]))[:2]
         mostly = ", ".join(
             f"{titles.get(id_, id_)} {duration(part / table.laps)}" for id_, part in largest
         )
         whole = ns / table.window_ns if table.window_ns else None
         shown = shorten(visible(name), _LONGEST_NAME)
-        return RegionLine(shown, ns / table.laps, whole, mostly, name == OUTSIDE)
+        if members > 1:
+            shown += f" ×{members}"
+        calls = None if count is None else count / table.laps
+        return RegionLine(shown, ns / table.laps, whole, mostly, name == OUTSIDE, calls)
 
-    lines = [line(r.name, r.ns, list(r.accounts.items())) for r in table.lines[:top]]
+    lines = [
+        line(r.name, r.ns, list(r.accounts.items()), r.members, r.count) for r in table.lines[:top]
+    ]
     rest = table.lines[top:]
     if rest:
         accounts: dict[str, int] = {}

@@ -216,19 +216,24 @@ def _regions(view: View, device: DeviceLedger, width: int, top: int) -> Iterator
         return
     yield heading(
         f"By region{_whose(view, device)}",
-        "innermost region around each launch, else of the lap's thread",
+        f"{shown.counted_phrase(view.ledger, device)}; innermost region around each launch",
     )
     table = Table.grid(
         Column(justify="right", no_wrap=True, min_width=7),
         Column(justify="right", no_wrap=True, min_width=6),
+        Column(justify="right", no_wrap=True),
         Column(no_wrap=True),
         Column(overflow="fold", style="dim"),
         padding=(0, 2, 0, 0),
     )
-    room = max(12, (width - 20) // 2)
+    room = max(12, (width - 28) // 2)
+    table.add_row(
+        *(Text(head, style="dim") for head in ("time", "share", "begins", "region", "mostly"))
+    )
     for line in lines:
+        begins = "" if line.calls is None else functions.calls(line.calls)
         name = Text(shorten(line.name, room), style="dim" if line.outside else "")
-        table.add_row(duration(line.ns), share(line.share), name, line.mostly)
+        table.add_row(duration(line.ns), share(line.share), begins, name, line.mostly)
     yield Padding(table, (0, 0, 0, 2))
 
 
