@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from docs.blocks import DOCS, cell, refreshed, table
@@ -18,13 +19,14 @@ from laptime.causes import limits
 from laptime.causes.case import SUPPLY, Cause
 from laptime.causes.limits import Limit
 from laptime.causes.registry import causes
-from laptime.cli import EXIT_CODES, explain
+from laptime.cli import EXIT_CODES, explain, save
 from laptime.evidence.kineto_words import CATEGORIES
 from laptime.kernels.operations import COMM_OPERATIONS, DTYPES, LIBRARIES, OPERATIONS
 from laptime.ledger.accounts import CPU_ACCOUNTS, DEVICE_ACCOUNTS, MERGES, Account
 from laptime.ledger.loaders import RECOGNISED
 from laptime.model.rows import Kind
 from laptime.report import as_json
+from laptime.tables import LAYOUTS
 
 SCHEMA = Path(as_json.__file__).with_name("explain-1.schema.json")
 
@@ -111,15 +113,33 @@ def _dtypes() -> str:
     return ", ".join(f"`{d}`" for d in sorted(DTYPES))
 
 
-def _options() -> str:
+def _options(command: ModuleType) -> str:
     parser = argparse.ArgumentParser(add_help=False)
-    explain.add_arguments(parser)
+    command.add_arguments(parser)
     rows = []
     for action in parser._actions:
-        name = " ".join(action.option_strings) or "PATH ..."
+        several = " ..." if action.nargs == "+" else ""
+        name = ", ".join(action.option_strings) or f"{action.metavar}{several}"
         metavar = action.metavar if action.option_strings and action.nargs != 0 else None
         rows.append([f"`{name}{f' {metavar}' if metavar else ''}`", cell(action.help or "")])
     return table(["argument", "meaning"], rows)
+
+
+def _tables() -> str:
+    parts = []
+    for name, layout in LAYOUTS.items():
+        rows = [
+            [
+                f"`{c.name}`",
+                c.type + (", may be null" if c.nullable else ""),
+                c.unit or "",
+                cell(c.meaning),
+            ]
+            for c in layout.columns
+        ]
+        head = ["column", "type", "unit", "meaning"]
+        parts.append(f"### `{name}`\n\n{layout.meaning}\n\n{table(head, rows)}")
+    return "\n\n".join(parts)
 
 
 def _exit_codes() -> str:
@@ -195,7 +215,9 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "operations": lambda: _words(OPERATIONS, OPERATIONS.keys() - COMM_OPERATIONS),
     "comm-operations": lambda: _words(OPERATIONS, COMM_OPERATIONS),
     "dtypes": _dtypes,
-    "options": _options,
+    "options": lambda: _options(explain),
+    "save-options": lambda: _options(save),
+    "tables": _tables,
     "exit-codes": _exit_codes,
     "categories": _categories,
     "schema": _schema,

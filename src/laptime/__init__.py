@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from laptime.explanation import Explanation
     from laptime.model.errors import CannotTell, LaptimeError, UnreadableInput, UsageError
     from laptime.model.run import Run
+    from laptime.model.table import Table
 
 __version__ = "0.1.0"
 
@@ -21,6 +22,7 @@ __all__ = [
     "Explanation",
     "LaptimeError",
     "Run",
+    "Table",
     "UnreadableInput",
     "UsageError",
     "explain",
@@ -32,6 +34,7 @@ _HOME = {
     "explain": ("laptime.explaining", "explanation_of"),
     "Explanation": ("laptime.explanation", "Explanation"),
     "Run": ("laptime.model.run", "Run"),
+    "Table": ("laptime.model.table", "Table"),
     "LaptimeError": ("laptime.model.errors", "LaptimeError"),
     "UsageError": ("laptime.model.errors", "UsageError"),
     "CannotTell": ("laptime.model.errors", "CannotTell"),

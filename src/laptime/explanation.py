@@ -13,6 +13,8 @@ from laptime.ledger.by_region import RegionTable
 from laptime.ledger.ledger import Ledger
 from laptime.ledger.work import Work
 from laptime.model.run import Run, Timeline
+from laptime.model.table import Table
+from laptime.tables import explained_table
 
 
 @dataclass(frozen=True)
@@ -49,3 +51,10 @@ class Explanation:
     views: Sequence[View]
     judgement: Judgement
     verdict: str
+
+    def table(self, name: str) -> Table:
+        """A documented table by name: ``laps``, ``ledger``, ``findings``, ``rows``, ...
+
+        Raises ``UsageError`` for a name that no table has.
+        """
+        return explained_table(self, name)

@@ -15,6 +15,7 @@ from laptime.evidence.capture import CAPTURE_FILE
 from laptime.evidence.format import Format, Match, Progress
 from laptime.evidence.join import joined, natural
 from laptime.evidence.lookalike import looks_like
+from laptime.evidence.saved import META, is_saved
 from laptime.evidence.source import Limits, Source
 from laptime.evidence.stored import is_url
 from laptime.model.errors import LaptimeError, UnreadableInput, UsageError
@@ -127,6 +128,9 @@ def _same(name: str) -> str:
 
 def _add(plan: _Plan, where: Where, limits: Limits | None, spill: bool) -> None:
     if isinstance(where, str | os.PathLike) and not _url(where) and os.path.isdir(where):
+        if is_saved(where):
+            _add(plan, os.path.join(where, META), limits, spill)
+            return
         _add_folder(plan, Path(where), limits)
         return
     source = Source(where, limits=limits, spill=spill)
@@ -175,7 +179,9 @@ def _files_of(folder: Path) -> list[Path]:
     """Regular files of a folder and of its own folders, hidden ones left out."""
     found = []
     for entry in _entries(folder):
-        if entry.is_dir():
+        if entry.is_dir() and is_saved(entry):
+            found.append(entry / META)
+        elif entry.is_dir():
             found += [e for e in _entries(entry) if e.is_file()]
         elif entry.is_file():
             found.append(entry)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from laptime.model.counters import Captured, CaptureFacts
 from laptime.model.health import Health
 from laptime.model.rows import Rows
+
+if TYPE_CHECKING:
+    from laptime.model.table import Table
 
 
 @dataclass(frozen=True)
@@ -93,3 +96,13 @@ class Run:
     def devices(self) -> list[Device]:
         """Every device of the run, in order of timeline and ordinal."""
         return [d for t in self.timelines for d in t.devices]
+
+    def table(self, name: str) -> Table:
+        """A documented table by name: ``rows``, ``timelines``, ``lanes``, ``devices``, ...
+
+        Tables that need the ledger or the causes are those of ``Explanation.table``. Raises
+        ``UsageError`` for a name that no table has.
+        """
+        from laptime.model.run_tables import run_table
+
+        return run_table(self, name)

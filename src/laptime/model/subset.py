@@ -21,6 +21,12 @@ class _ArgsOf:
     def __call__(self, rows: Ints) -> list[dict[str, Any] | None]:
         return self.read(self.kept[rows])
 
+    @property
+    def texts(self) -> Callable[[Ints], list[bytes | None]] | None:
+        """Reads the text of the arguments, where the reader beneath can."""
+        read = getattr(self.read, "texts", None)
+        return None if read is None else lambda rows: read(self.kept[rows])
+
 
 def subset(rows: Rows, kept: Ints) -> Rows:
     """The rows numbered ``kept`` (ascending), renumbered from zero; names stay shared."""
