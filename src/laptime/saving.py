@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from laptime.evidence.saved import CODES, IDENTIFIERS, META, SCHEMA, file_of, is_saved
+from laptime.evidence.saved_capture import Packed
 from laptime.evidence.stored import LocalFile
 from laptime.explanation import Explanation
 from laptime.model import parquet
@@ -35,6 +36,7 @@ from laptime.model.table import Column, Table
 from laptime.tables import EXPLAINED, explained_table
 
 STRINGS = (Column("set", "int", ""), Column("code", "int", ""))
+COUNTED = (Column("value", "int", ""),)
 ARGS = (Column("row", "int", ""), Column("args", "text", ""))
 SLICED = ("rows", "row_ints", "row_texts")
 """Tables that have files of their own for each timeline."""
@@ -89,6 +91,9 @@ def _write(explanation: Explanation, folder: Path) -> None:
     with parquet.connection() as con:
         timelines = [_timeline(con, folder, run, i, strings) for i in range(len(run.timelines))]
         strings.write(con, folder / "strings.parquet")
+        packed = Packed(run)
+        counted = Table.of(COUNTED, {"value": packed.values})
+        parquet.write(con, counted, folder / "counters.parquet")
         for name in (*EXPLAINED, *BUILDERS):
             if name not in SLICED:
                 parquet.write(con, explained_table(explanation, name), folder / f"{name}.parquet")
@@ -105,6 +110,7 @@ def _write(explanation: Explanation, folder: Path) -> None:
             "warnings": list(run.health.warnings),
         },
         "timelines": timelines,
+        "captures": packed.facts,
     }
     (folder / META).write_text(json.dumps(meta, indent=1), encoding="utf-8")
 

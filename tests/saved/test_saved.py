@@ -22,6 +22,8 @@ from laptime.model.run import Run
 from laptime.report import as_json
 from laptime.saving import save
 from tests.builder import SCENARIOS, Variant
+from tests.builder.capture import CaptureBuilder, Sampled
+from tests.builder.host import MS
 from tests.builder.strategies import Item, items
 from tests.evidence_files import SKIP_REASON, kineto_files, kineto_id, needs_evidence
 from tests.hostile.pieces import events, trace, with_args
@@ -235,3 +237,37 @@ def test_meta_is_json_of_its_schema(source: Path, tmp_path: Path) -> None:
     meta = json.loads((tmp_path / "run" / "meta.json").read_text())
     assert meta["schema"] == "laptime.run/1"
     assert meta["sources"][0]["identity"]["size"] == source.stat().st_size
+
+
+def test_captures_come_back(tmp_path: Path) -> None:
+    made = CaptureBuilder(residual_ns=1000, plain_ns=[95 * MS] * 3, items=32)
+    made.clock_mark()
+    for lap in range(4):
+        with made.trace.lap_window(lap, made.main):
+            made.main.op("aten::mm", 90 * MS)
+            made.pause(made.main.now_ns, 10 * MS)
+            made.main.idle(10 * MS)
+    made.clock_mark()
+    made.processes = [Sampled(100, 1, {"run_ns": 0.75}, "RS", cpus=[0, 1])]
+    folder = made.write(tmp_path / "capture")
+    first = laptime.open(folder)
+    save(explanation_of(first), tmp_path / "run")
+    expected = answer(first)
+    again = laptime.open(tmp_path / "run")
+    assert answer(again) == expected
+    was, now = first.timelines[0].capture, again.timelines[0].capture
+    assert was is not None
+    assert now is not None
+    assert now.clock == was.clock
+    assert now.run is again.captures[0]
+    assert list(now.process.laps) == list(was.process.laps)
+    assert was.run.counters is not None
+    assert now.run.counters is not None
+    assert np.array_equal(now.run.counters.at_ns, was.run.counters.at_ns)
+    for pid, process in was.run.counters.processes.items():
+        other = now.run.counters.processes[pid]
+        assert (other.pid, other.cpus) == (process.pid, process.cpus)
+        assert np.array_equal(other.state, process.state)
+        assert other.state.dtype == process.state.dtype
+        for name, series in process.series.items():
+            assert np.array_equal(other.series[name].value, series.value)

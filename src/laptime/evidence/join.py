@@ -27,6 +27,7 @@ def joined(parts: Sequence[Part], warnings: Iterable[str] = ()) -> Run:
     said = [*health.warnings, *warnings, *_conflicts(timelines)]
     health.warnings = list(dict.fromkeys(said))
     captures = [part.capture for part in parts if part.capture is not None]
+    captures += [capture for part in parts for capture in part.captures]
     return Run(_with_own_ids(timelines), health, [part.source for part in parts], captures)
 
 

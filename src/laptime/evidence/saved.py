@@ -6,8 +6,8 @@ where it is still there but has changed, that is said.
 
 Files: ``rows/T-S.parquet`` (slice S of timeline T: the documented table, and the codes of names,
 categories, kinds and lanes), ``args/T-S.parquet`` (argument text by row), ``row_ints-T.parquet``,
-``row_texts-T.parquet``, ``strings.parquet`` (texts by set and code), and one file for each further
-table.
+``row_texts-T.parquet``, ``strings.parquet`` (texts by set and code), ``counters.parquet``, and one
+file for each further table.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import numpy as np
 
 from laptime.evidence.argtext import parsed_args
 from laptime.evidence.format import Match, Progress
+from laptime.evidence.saved_capture import Unpacked
 from laptime.evidence.stored import Identity, LocalFile
 from laptime.model import parquet
 from laptime.model.errors import LaptimeError, UnreadableInput
@@ -291,18 +292,20 @@ class SavedRun:
             raise UnreadableInput(f"{folder}: is damaged: {META} is too long; save the run again")
         meta = meta_of(folder)
         try:
-            lanes_and_rows = [
-                _timeline(folder, i, facts) for i, facts in enumerate(meta["timelines"])
-            ]
+            timelines = [_timeline(folder, i, facts) for i, facts in enumerate(meta["timelines"])]
+            counted = _captures(folder, meta["captures"])
+            for timeline, captured in zip(timelines, counted.timelines, strict=True):
+                timeline.capture = captured
             said = meta["health"]
             losses = [Loss(**loss) for loss in said["losses"]]
             health = Health(int(said["items"]), losses, [str(w) for w in said["warnings"]])
             health.warnings += _changed(meta["sources"])
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError):
             raise UnreadableInput(
                 f"{folder}: is damaged: {META} lacks what it must hold; save the run again"
             ) from None
-        return Part(os.fspath(folder), self.id, lanes_and_rows, health)
+        name = os.fspath(folder)
+        return Part(name, self.id, timelines, health, captures=counted.captures)
 
 
 def meta_of(folder: Path) -> dict[str, Any]:
@@ -333,6 +336,14 @@ def _timeline(folder: Path, number: int, facts: Mapping[str, Any]) -> Timeline:
         origin_ns=int(facts["origin_ns"]),
         **{k: facts[k] for k in ("epoch", "pid", "rank", "world_size", "host", "vendor", "facts")},
     )
+
+
+def _captures(folder: Path, facts: Mapping[str, Any]) -> Unpacked:
+    """The counters; their file is only opened where there are any."""
+    values: Ints = np.zeros(0, dtype=np.int64)
+    if facts["runs"]:
+        values = np.ma.getdata(parquet.read([folder / "counters.parquet"], ["value"])["value"])
+    return Unpacked(facts, values)
 
 
 def _changed(sources: Sequence[Mapping[str, Any]]) -> list[str]:

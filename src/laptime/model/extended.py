@@ -37,6 +37,19 @@ class _ArgsBefore:
             out[at] = args
         return out
 
+    @property
+    def texts(self) -> Callable[[Ints], list[bytes | None]] | None:
+        """Reads the text of the arguments, where the reader beneath can."""
+        read = getattr(self.read, "texts", None)
+        return None if read is None else lambda rows: self._texts(read, np.asarray(rows))
+
+    def _texts(self, read: Callable[[Ints], list[bytes | None]], rows: Ints) -> list[bytes | None]:
+        old = np.flatnonzero(rows < self.rows)
+        out: list[bytes | None] = [None] * len(rows)
+        for at, text in zip(old.tolist(), read(rows[old]), strict=True):
+            out[at] = text
+        return out
+
 
 def extended(rows: Rows, new: Sequence[NewRow], category: str) -> Rows:
     """The rows with ``new`` ones behind them, under a category of their own."""

@@ -80,6 +80,8 @@ class Part:
     timelines: Sequence[Timeline]
     health: Health
     capture: CaptureFacts | None = None
+    captures: Sequence[CaptureFacts] = ()
+    """Those of a saved run, which may hold several."""
 
 
 @dataclass
