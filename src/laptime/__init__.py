@@ -1,6 +1,15 @@
 """laptime: where every nanosecond of a training step or engine iteration went, and why.
 
-The public API. Everything else may move between versions.
+The public API: ``open`` reads evidence into a ``Run``, ``explain`` accounts for its laps and names
+the causes. Everything else may move between versions.
+
+    >>> import laptime
+    >>> answer = laptime.explain("trace.json.gz")
+    >>> print(answer.verdict)
+    >>> for finding in answer.judgement.findings:
+    ...     print(finding.id, finding.bound_ns, finding.sentence)
+
+Times are integer nanoseconds. Errors are ``LaptimeError`` and its subclasses, one line each.
 """
 
 from __future__ import annotations
@@ -8,8 +17,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from laptime.evidence.registry import open_run as open
-    from laptime.explaining import explanation_of as explain
+    from collections.abc import Sequence
+
+    from laptime.evidence.format import Progress
+    from laptime.evidence.registry import Where
+    from laptime.evidence.source import Limits
     from laptime.explanation import Explanation
     from laptime.model.errors import CannotTell, LaptimeError, UnreadableInput, UsageError
     from laptime.model.run import Run
@@ -30,23 +42,71 @@ __all__ = [
 ]
 
 _HOME = {
-    "open": ("laptime.evidence.registry", "open_run"),
-    "explain": ("laptime.explaining", "explanation_of"),
-    "Explanation": ("laptime.explanation", "Explanation"),
-    "Run": ("laptime.model.run", "Run"),
-    "Table": ("laptime.model.table", "Table"),
-    "LaptimeError": ("laptime.model.errors", "LaptimeError"),
-    "UsageError": ("laptime.model.errors", "UsageError"),
-    "CannotTell": ("laptime.model.errors", "CannotTell"),
-    "UnreadableInput": ("laptime.model.errors", "UnreadableInput"),
+    "Explanation": "laptime.explanation",
+    "Run": "laptime.model.run",
+    "Table": "laptime.model.table",
+    "LaptimeError": "laptime.model.errors",
+    "UsageError": "laptime.model.errors",
+    "CannotTell": "laptime.model.errors",
+    "UnreadableInput": "laptime.model.errors",
 }
 
 
+def open(
+    paths: Where | Sequence[Where],
+    *,
+    progress: Progress | None = None,
+    limits: Limits | None = None,
+    spill: bool = True,
+    n_jobs: int | None = None,
+) -> Run:
+    """Read evidence into one ``Run``: a trace, a URL, ``-`` (stdin), a folder, or several of them.
+
+    Of a folder, its files and those one level below are read in natural order; files that are no
+    evidence, or cannot be read, are skipped and named in ``run.health.warnings``. A file named by
+    itself that cannot be read raises. ``progress(source, read_bytes, total_bytes)`` is called while
+    reading (the total is None where it is not known); ``limits`` bounds how much text a source may
+    give; ``spill=False`` forbids the temporary copy of stdin; ``n_jobs`` is the number of processes
+    for several files, and never changes the result.
+
+    Raises ``UsageError`` (no such file) and ``UnreadableInput`` (no evidence in it).
+    """
+    from laptime.evidence.registry import open_run
+
+    return open_run(paths, progress=progress, limits=limits, spill=spill, n_jobs=n_jobs)
+
+
+def explain(
+    evidence: Run | Where | Sequence[Where],
+    laps: str | None = None,
+    loader: str | Sequence[str] = (),
+) -> Explanation:
+    """Account for every nanosecond of each lap, and name what costs it.
+
+    ``evidence`` is a ``Run``, or what ``open`` takes. ``laps`` is the name of the marks to take as
+    laps (exact, with wildcards, or how they begin) where the automatic choice is not wanted.
+    ``loader`` names marks (exactly) or Python functions (the end of their frames) that load input,
+    beside the recognised ones. Each timeline is explained by itself.
+
+    Raises ``UsageError`` where ``laps`` or ``loader`` names something that is not there, and what
+    ``open`` raises.
+    """
+    from laptime.explaining import explanation_of
+    from laptime.model.run import Run
+
+    run = evidence if isinstance(evidence, Run) else open(evidence)
+    return explanation_of(run, laps, (loader,) if isinstance(loader, str) else loader)
+
+
 def __getattr__(name: str) -> Any:
-    """Load an exported name when it is first asked for, so that the command line starts fast."""
+    """Load an exported class when it is first asked for, so that the command line starts fast."""
     if name not in _HOME:
         raise AttributeError(f"module 'laptime' has no attribute {name!r}")
     from importlib import import_module
 
-    module, attribute = _HOME[name]
-    return getattr(import_module(module), attribute)
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    """What the module holds, with what it has yet to load (``help`` asks for it)."""
+    return sorted({*globals(), *__all__})

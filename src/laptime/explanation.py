@@ -42,6 +42,11 @@ class View:
     regions: Mapping[str, RegionTable] = field(default_factory=dict)
     functions: Mapping[str, FunctionTable] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        """The timeline and its devices."""
+        devices = [d.device for d in self.ledger.devices]
+        return f"View(timeline={self.timeline.id!r}, devices={devices})"
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -58,3 +63,8 @@ class Explanation:
         Raises ``UsageError`` for a name that no table has.
         """
         return explained_table(self, name)
+
+    def __repr__(self) -> str:
+        """The verdict, and the ids of what was found."""
+        found = [f.id for f in self.judgement.findings]
+        return f"Explanation({self.verdict!r}, findings={found}, timelines={len(self.views)})"

@@ -50,6 +50,11 @@ class DeviceLedger:
     merged: Mapping[str, Sequence[str]]
     notes: Sequence[str] = ()
 
+    def __repr__(self) -> str:
+        """The device, its windows, and the accounts with time."""
+        used = [a.id for a, ns in zip(self.leaves, self.ns.sum(axis=0).tolist(), strict=True) if ns]
+        return f"DeviceLedger({self.device!r}, windows={len(self.windows)}, accounts={used})"
+
     def index(self, account: str) -> int:
         """Column of an account; KeyError where the ledger has no such account."""
         for j, leaf in enumerate(self.leaves):
@@ -84,6 +89,11 @@ class Ledger:
     laps: Laps
     devices: Sequence[DeviceLedger]
     loaders: Loaders = RECOGNISED_ONLY
+
+    def __repr__(self) -> str:
+        """The timeline, its laps and devices."""
+        devices = [d.device for d in self.devices]
+        return f"Ledger({self.timeline!r}, {self.laps!r}, devices={devices})"
 
     def counted(self, device: DeviceLedger) -> Mask:
         """The windows that statistics use: steady laps, without the open window at the end.

@@ -77,3 +77,10 @@ class Laps:
     def steady(self) -> list[Lap]:
         """The laps that statistics use."""
         return [lap for lap in self.laps if lap.steady]
+
+    def __repr__(self) -> str:
+        """How many laps, and where they were found."""
+        return (
+            f"Laps({len(self.laps)} laps, {len(self.steady)} steady, source={self.source!r}, "
+            f"mark={self.mark!r})"
+        )

@@ -134,6 +134,10 @@ class Rows:
     def __len__(self) -> int:
         return len(self.start_ns)
 
+    def __repr__(self) -> str:
+        """How many rows and distinct names."""
+        return f"Rows({len(self)} rows, {len(self.names)} names)"
+
     def of_kind(self, *kinds: Kind) -> Ints:
         """Row numbers of the given kinds, in file order."""
         return np.flatnonzero(self.mask_of(*kinds))

@@ -67,6 +67,16 @@ class Timeline:
     """"nvidia", "amd", "intel", ... as far as the rows tell; None where they do not."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Header entries of the evidence that later parts use (versions, flags, distributed info)."""
+
+    def __repr__(self) -> str:
+        """Whose events these are, and how many; never the events."""
+        devices = [d.id for d in self.devices]
+        source = "" if self.source == self.id else f"source={self.source!r}, "
+        return (
+            f"Timeline({self.id!r}, {source}rank={self.rank}, "
+            f"rows={len(self.rows)}, lanes={len(self.lanes)}, devices={devices})"
+        )
+
     capture: Captured | None = None
     """What `laptime run` counted beside the trace; None where the trace came alone."""
 
@@ -108,3 +118,12 @@ class Run:
         from laptime.model.run_tables import run_table
 
         return run_table(self, name)
+
+    def __repr__(self) -> str:
+        """Where it was read from, and how much it holds."""
+        shown = ", ".join(repr(s) for s in self.sources[:3])
+        more = f", and {len(self.sources) - 3} more" if len(self.sources) > 3 else ""
+        return (
+            f"Run([{shown}{more}], timelines={len(self.timelines)}, devices={len(self.devices)}, "
+            f"items={self.health.items}, lost={self.health.lost})"
+        )
