@@ -1,0 +1,187 @@
+"""Laps as they pass, and when to record: warm-up, plain laps, the window, plain laps again."""
+
+import time
+from _thread import get_ident, get_native_id
+from typing import TYPE_CHECKING, Any, Dict, Optional
+
+from . import facts
+
+if TYPE_CHECKING:
+    from .probe import Probe
+
+STRENGTH = {"module": 0, "loader": 1, "optimizer": 2, "mark": 3}
+"""A stronger source takes over from a weaker one, until the window opens."""
+
+PATIENCE = 64
+"""Loader batches to wait for an optimizer that exists but has not stepped: an evaluation, or a
+check of it, before the training begins."""
+
+DISTURBED = 2
+"""Laps after the window that are not plain: what the recording left behind still shows."""
+
+_PHASE = {
+    "warming": "warmup",
+    "plain": "plain",
+    "waiting": "plain",
+    "preparing": "warmup",
+    "recording": "recorded",
+    "after": "after",
+    "plain again": "plain",
+}
+"""The phase written of a lap, by the stage in which it passed."""
+
+
+class Laps:
+    """The laps of this process. ``boundary`` ends one and begins the next."""
+
+    def __init__(self, probe: "Probe") -> None:
+        self.probe = probe
+        self.source: Optional[str] = None
+        self.thread = 0
+        self.stage = "warming"
+        self.passed = 0
+        """Laps passed in this stage."""
+        self.number = 0
+        self.start: Optional[int] = None
+        self.samples: Optional[int] = None
+        self.tokens: Optional[int] = None
+        self.disturbed = False
+
+    def boundary(self, source: str, opens: bool = True) -> None:
+        """A lap ends here, and the next begins unless ``opens`` is false (an epoch's end)."""
+        now = time.monotonic_ns()
+        if self.stage == "done":
+            return
+        me = get_ident()
+        if source != self.source:
+            if not self._take(source, me):
+                return
+        elif me != self.thread:
+            return
+        if self.probe.gate.wanted:
+            self.cut(self.probe.gate.REASON)
+        slow = False
+        if self.start is not None:
+            self._close(now)
+            slow = self._advance()
+        if self.stage == "done":
+            return
+        self.start = None
+        if opens:
+            self.disturbed = self.probe.gate.armed_now()
+            self.start = time.monotonic_ns() if slow else now
+            if self.stage == "recording":
+                self.probe.recorder.begin(self.number)
+
+    def add(self, samples: Optional[int], tokens: Optional[int]) -> None:
+        """A batch came for the lap that is open."""
+        if samples is not None:
+            self.samples = (self.samples or 0) + samples
+        if tokens is not None:
+            self.tokens = (self.tokens or 0) + tokens
+
+    def cut(self, reason: str) -> None:
+        """End the window now, in the middle of a lap; keep it where a whole lap is in it."""
+        recorder = self.probe.recorder
+        if not recorder.active:
+            return
+        if self.stage == "recording" and self.passed:
+            recorder.keep(self.passed, reason)
+            self._enter("after")
+        else:
+            recorder.drop()
+            self._enter("waiting")
+            self.probe.folder.write(state="counting", reason=reason)
+        self.start = None
+
+    def _take(self, source: str, thread: int) -> bool:
+        wanted = self.probe.settings.laps_from
+        if wanted not in ("auto", source):
+            return False
+        if self.source is not None:
+            open_still = self.stage in ("warming", "plain", "waiting")
+            if STRENGTH[source] <= STRENGTH[self.source] or not open_still:
+                return False
+        if self.number:
+            self.probe.folder.empty("laps.jsonl")
+        self.source, self.thread = source, thread
+        self.number, self.start = 0, None
+        if source != "loader":
+            self.samples = self.tokens = None
+        self._enter("warming" if self.probe.settings.warmup else "plain")
+        self.probe.folder.write(
+            role="trainer", state="warming", lap_source=source, tid=get_native_id(), **facts.rank()
+        )
+        return True
+
+    def _close(self, end: int) -> None:
+        """Write the lap that ends."""
+        if self.stage == "recording":
+            self.probe.recorder.end()
+        disturbed = self.disturbed or self.probe.gate.armed_now()
+        line: Dict[str, Any] = {
+            "n": self.number,
+            "start": self.start,
+            "end": end,
+            "phase": "after" if disturbed else _PHASE[self.stage],
+            "items": self.samples,
+            "unit": None if self.samples is None else "samples",
+        }
+        if self.tokens is not None:
+            line["tokens"] = self.tokens
+        self.probe.folder.line("laps.jsonl", line)
+        self.probe.collector.flush()
+        self.samples = self.tokens = None
+        self.number += 1
+        self.passed += 1
+
+    def _advance(self) -> bool:
+        """Go on to the next stage where this one is over; whether that took a while."""
+        asked = self.probe.settings
+        if self.stage == "warming" and self.passed >= asked.warmup:
+            self._enter("plain")
+        if self.stage == "plain" and self.passed >= asked.plain:
+            self._enter("waiting")
+        if self.stage == "waiting":
+            return self._open()
+        if self.stage == "preparing":
+            self.probe.recorder.start(self.number)
+            self._enter("recording")
+            return True
+        if self.stage == "recording" and self.passed >= asked.laps:
+            self.probe.recorder.keep(self.passed, None)
+            self._enter("after")
+            return True
+        if self.stage == "after" and self.passed >= DISTURBED:
+            self._enter("plain again")
+        elif self.stage == "plain again" and self.passed >= asked.plain:
+            self._enter("done")
+        return False
+
+    def _open(self) -> bool:
+        """Prepare the recorder, if the program's own profiler leaves room and laps are settled."""
+        probe = self.probe
+        if probe.settings.laps == 0:
+            self._enter("done")
+            probe.folder.write(state="counting", reason="no window was asked for")
+            return False
+        if probe.gate.exported is not None:
+            self._enter("plain again")
+            probe.folder.write(state="counting", reason=probe.gate.TAKEN)
+            return False
+        if self.source == "loader" and probe.optimizer_made and self.passed < PATIENCE:
+            return False
+        if not probe.recorder.prepare():
+            if probe.folder.process["state"] != "counting":
+                probe.folder.write(state="counting", reason=probe.gate.REASON)
+            return False
+        self._enter("preparing")
+        return True
+
+    def _enter(self, stage: str) -> None:
+        self.stage, self.passed = stage, 0
+        if stage in ("plain", "plain again"):
+            self.probe.collector.start()
+        elif stage == "done":
+            self.probe.collector.stop()
+            self.start = None

@@ -1,0 +1,73 @@
+"""A plain training loop, from ``laptime run`` to its explanation."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import json
+
+import pytest
+
+import laptime
+from tests.capture import running
+from tests.capture.running import Ran
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("torch") is None, reason="torch is not installed"
+)
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    folder = tmp_path_factory.mktemp("capture") / "run"
+    return running.run(folder, [running.program("plain_loop"), "2"], ["--laps", "6"])
+
+
+def test_program_is_as_without(ran: Ran) -> None:
+    without = running.alone([running.program("plain_loop"), "2"])
+    assert (ran.code, ran.out) == (0, without.stdout)
+
+
+def test_laps_are_the_optimizer_steps(ran: Ran) -> None:
+    (trainer,) = ran.trainers
+    assert (trainer["state"], trainer["lap_source"]) == ("recorded", "optimizer")
+    assert ran.phases(trainer)[:4] == [
+        ("warmup", 5),
+        ("plain", 10),
+        ("warmup", 1),
+        ("recorded", 6),
+    ]
+    laps = ran.lines(trainer, "laps.jsonl")
+    assert [lap["n"] for lap in laps] == list(range(len(laps)))
+    assert {lap["items"] for lap in laps} == {16}
+    assert (trainer["window"]["first_lap"], trainer["window"]["laps"]) == (16, 6)
+
+
+def test_trace_has_the_laps_and_both_clocks(ran: Ran) -> None:
+    (trainer,) = ran.trainers
+    path = ran.folder / f"p{trainer['pid']}" / "trace.json.gz"
+    events = json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
+    marks = [e for e in events if str(e.get("name")).startswith("ProfilerStep#")]
+    assert [e["name"] for e in marks] == [f"ProfilerStep#{n}" for n in range(16, 22)]
+    clocks = [e for e in events if str(e.get("name")).startswith("laptime.clock/")]
+    assert len(clocks) == 2
+    told = ran.lines(trainer, "laps.jsonl")[16:22]
+    for mark, lap in zip(marks, told, strict=True):
+        # The mark lies inside the lap as the probe timed it, and nearly fills it.
+        assert mark["dur"] * 1000 <= lap["end"] - lap["start"] + 1000
+    mono, wall = (int(n) for n in clocks[0]["name"].split("/")[1:])
+    assert trainer["window"]["start_mono_ns"] == mono
+    assert trainer["window"]["start_wall_ns"] == wall
+
+
+def test_report_follows_the_program_on_stderr(ran: Ran) -> None:
+    assert "6 laps counted by laptime run: optimizer" in ran.err
+    assert "the recording is in" in ran.err
+
+
+def test_the_folder_is_evidence(ran: Ran) -> None:
+    answer = laptime.explain(laptime.open(ran.folder))
+    (view,) = answer.views
+    assert len(view.ledger.laps.laps) == 6
+    (capture,) = answer.run.captures
+    assert capture.exit_code == 0
