@@ -44,6 +44,7 @@ CATEGORIES: dict[str, Kind] = {
     "hardware_counters": Kind.COUNTER,
     "collective_comm": Kind.COMM_RECORD,
     "Trace": Kind.PROFILER_SPAN,
+    "laptime": Kind.OTHER,  # tracks that an explanation added
     # 2021
     "Operator": Kind.CPU_OP,
     "Kernel": Kind.KERNEL,
