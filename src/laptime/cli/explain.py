@@ -1,20 +1,19 @@
 """Account for every nanosecond of each lap (training step, engine iteration) and name the causes.
 
 The report goes to stdout; errors, and progress on a terminal, go to stderr. --json replaces the
-report on stdout by one JSON object; --html writes a page to a file and leaves only the verdict on
-stdout. Both together: the JSON on stdout and the page in its file, nothing else. --html - puts
-the page on stdout, alone. A page never replaces evidence: FILE may not be one of the inputs.
+report on stdout by one JSON object; --html (a page) and --markdown write to a file and leave only
+the verdict on stdout. With --json: the JSON on stdout and the page in its file, nothing else.
+--html - puts the page on stdout, alone; so does --markdown -. --perfetto writes the trace again
+with further tracks. No file replaces evidence: FILE may not be one of the inputs.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import stat
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from laptime.cli import _files
 from laptime.model.errors import CannotTell, UsageError
 
 if TYPE_CHECKING:
@@ -37,6 +36,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--html", metavar="FILE", help="write a self-contained page to FILE (- for stdout)"
+    )
+    parser.add_argument(
+        "--markdown", metavar="FILE", help="write the report in Markdown to FILE (- for stdout)"
+    )
+    parser.add_argument(
+        "--perfetto",
+        metavar="FILE",
+        help="write the trace again with laps, accounts and findings as further tracks, for "
+        "ui.perfetto.dev (gzip where FILE ends in .gz); of several ranks, that of --rank",
     )
     parser.add_argument(
         "--why", metavar="ID", help="print the formula and the events behind one cause"
@@ -75,17 +83,12 @@ def run(args: argparse.Namespace) -> int:
     """Explain the evidence and render the answer."""
     if args.json and args.why:
         raise UsageError("--why prints text and --json one object: choose one of them")
-    if args.html == "-" and (args.json or args.why):
-        raise UsageError("--html - fills stdout with the page: name a file, or leave the other out")
-    if args.html is not None:
-        _spare(args.html, args.paths)
+    _files.check(args)
     answer = explanation_for(args)
     if args.rank is not None:
         _require_rank(answer, args.rank)
-    if args.html is not None:
-        _spare(args.html, answer.run.sources)
-        _write_page(answer, args.html, 50 if args.top is None else args.top)
-    if args.html != "-":
+    _files.write(answer, args)
+    if not _files.fills_stdout(args):
         _write_stdout(answer, args)
     if not any(len(d.windows) for v in answer.views for d in v.ledger.devices):
         where, health = ", ".join(answer.run.sources), answer.run.health
@@ -138,53 +141,10 @@ def _write_stdout(answer: Explanation, args: argparse.Namespace) -> None:
         from laptime.report import why
 
         why.render(answer, to, args.why, args.rank)
-    elif args.html is not None:
+    elif _files.replaces_report(args):
         terminal.render_verdict(answer, to)
     else:
         terminal.render(answer, to, top=10 if args.top is None else args.top, rank=args.rank)
-
-
-def _write_page(answer: Explanation, path: str, top: int) -> None:
-    from laptime.report import html
-
-    page = html.page(answer, top)
-    if path == "-":
-        # In bytes: the page says of itself that it is UTF-8, whatever the terminal is.
-        sys.stdout.flush()
-        sys.stdout.buffer.write(page.encode())
-        return
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(page)
-    except OSError as error:
-        why = error.strerror or error
-        raise UsageError(
-            f"--html {path}: cannot be written: {why}; name a file that can be made"
-        ) from None
-
-
-def _spare(page: str, sources: Sequence[str]) -> None:
-    """Raise where the page would replace a file that is read, by whatever name or link."""
-    if page == "-":
-        return
-    try:
-        there = os.stat(page)
-    except (OSError, ValueError):
-        return
-    for source in sources:
-        try:
-            if source == "-":
-                read = os.fstat(sys.stdin.fileno())
-            else:
-                # file:///trace.json and zip://inner::trace.zip name files of this machine too.
-                read = os.stat(source.rpartition("::")[2].removeprefix("file://"))
-        except (OSError, ValueError, AttributeError):
-            continue
-        if stat.S_ISREG(there.st_mode) and os.path.samestat(there, read):
-            raise UsageError(
-                f"--html {page}: is one of the inputs ({source}) and would be replaced; name "
-                "another file"
-            )
 
 
 def _whole(text: str) -> int:

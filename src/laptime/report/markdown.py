@@ -17,8 +17,9 @@ from laptime.report.numbers import NOT_MEASURED, count, duration, many, share, s
 from laptime.report.selection import said_of, views_of
 
 _LONGEST_NAME = 120
-_ACTS = re.compile(r"([\\`*_{}\[\]()<>#+!|~@&$^=:])|(?<=\w)([-.])(?=\w)|^(\s*[-+.\d])")
-_ENDS_SENTENCE = ".!?"
+_ACTS = re.compile(r"[\\`*_\[\]|~$]|[<>&@#]|:(?=//)|(?<=www)\.")
+"""What Markdown, GitHub's mentions and its links of bare addresses act on."""
+_AS_ENTITY = frozenset("<>&@#:.")
 
 
 def text(explanation: Explanation, top: int = 10, rank: int | None = None) -> str:
@@ -115,8 +116,7 @@ def _ledger(view: View, device: DeviceLedger) -> Iterator[str]:
         return
     lines = shown.account_lines(view.ledger, device)
     rows = [
-        ("\u2003" * line.depth + line.title, duration(line.ns), share(line.share))
-        for line in lines
+        ("\u2003" * line.depth + line.title, duration(line.ns), share(line.share)) for line in lines
     ]
     rows.append(("= window", duration(spread.mean), "100.0%"))
     yield from _table(("account", "a lap", "share"), "lrr", rows)
@@ -163,7 +163,7 @@ def plain(told: str) -> str:
 
 def _escaped(found: re.Match[str]) -> str:
     character = found.group()
-    return f"&#{ord(character)};" if character in "@<>&" else f"\\{character}"
+    return f"&#{ord(character)};" if character in _AS_ENTITY else f"\\{character}"
 
 
 def code(told: str) -> str:

@@ -148,4 +148,3 @@ def _text_of(value: Any) -> str:
         inside = ",".join(f"{json.dumps(k)}:{_text_of(v)}" for k, v in value.items())
         return "{" + inside + "}"
     return json.dumps(value, allow_nan=False)
-
