@@ -372,3 +372,36 @@ def test_an_ascii_only_stdout_gets_the_report_all_the_same() -> None:
 
 def test_commands_are_found_by_listing_the_folder() -> None:
     assert "explain" in laptime.cli._commands()
+
+
+def test_markdown_goes_to_its_file_and_the_verdict_to_stdout(
+    answer: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "report.md"
+    assert main(["explain", "trace.json", "--markdown", str(page)]) == 0
+    assert capsys.readouterr().out.split() == made.training().verdict.split()
+    assert page.read_text().startswith("**")
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["--markdown", "-", "--json"], "--markdown - fills stdout with the report"),
+        (["--markdown", "-", "--html", "-"], "--html - fills stdout with the page"),
+        (["--perfetto", "-"], "a trace is written to a file; name one"),
+        (["--html", "one.html", "--markdown", "./one.html"], "name one file"),
+        (["--perfetto", "trace.json"], "is one of the inputs"),
+    ],
+)
+def test_files_that_exclude_each_other_are_usage_faults(
+    answer: None,
+    argv: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("trace.json").write_text("{}")
+    assert main(["explain", "trace.json", *argv]) == 2
+    assert said in capsys.readouterr().err
