@@ -4,7 +4,8 @@
 #   native/fuzz/run.sh SECONDS [BUILD_FOLDER]
 #
 # With clang's libFuzzer the run is guided by coverage; without it a plain mutation driver is built
-# with g++. The corpus grows in BUILD_FOLDER/corpus (libFuzzer); a failing text stays there.
+# with g++, and where there is neither it is skipped, saying so. The corpus grows in
+# BUILD_FOLDER/corpus (libFuzzer); a failing text stays there.
 set -eu
 seconds=${1:?usage: run.sh SECONDS [BUILD_FOLDER]}
 native=$(cd "$(dirname "$0")/.." && pwd)
@@ -42,6 +43,12 @@ if command -v clang++ >/dev/null 2>&1 &&
   mkdir -p corpus
   exec ./scan_fuzz -max_total_time="$seconds" -max_len=8192 -timeout=10 -rss_limit_mb=1024 \
     -print_final_stats=1 corpus seeds
+fi
+# shellcheck disable=SC2086
+if ! echo 'int main() { return 0; }' |
+  ${CXX:-g++} $sanitize -x c++ - -o "$build/probe" >/dev/null 2>&1; then
+  echo "fuzzing skipped: neither clang++ with libFuzzer nor ${CXX:-g++} with sanitizers is here" >&2
+  exit 0
 fi
 compile "${CXX:-g++}" "" "$native/fuzz/scan_fuzz.cpp" "$native/fuzz/driver.cpp"
 # shellcheck disable=SC2086

@@ -114,7 +114,7 @@ class CaptureBuilder:
     def _laps(self) -> list[dict[str, Any]]:
         first = self.mono(self.trace.host_laps[0][1]) - 10 * MS
         at = first - sum(self.plain_ns)
-        laps = []
+        laps: list[dict[str, Any]] = []
         unit = None if self.items is None else "samples"
         for dur in self.plain_ns:
             laps.append({"n": len(laps), "start": at, "end": at + dur, "phase": "plain"})

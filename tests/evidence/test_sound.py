@@ -26,11 +26,11 @@ def both(path: Path, data: bytes, piece: int = 10_000) -> list[tuple[bytes, Loss
     found: list[tuple[bytes, Losses]] = []
     for engine in (SoundGzip, GzipText):
         losses: Losses = []
-        decoder = engine(
-            LocalFile(path),
-            lambda reason, at, losses=losses: losses.append((reason, at)),
-            piece_bytes=piece,
-        )
+
+        def lose(reason: str, at: int, losses: Losses = losses) -> None:
+            losses.append((reason, at))
+
+        decoder = engine(LocalFile(path), lose, piece_bytes=piece)
         pieces = list(decoder.pieces())
         assert all(pieces)
         decoder.reader.close()

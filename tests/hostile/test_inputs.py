@@ -7,6 +7,7 @@ time, and measured: never a traceback, never more than 1 GB, never an undocument
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ QUICK = 1
 """Of cases alike but for a word (``times are NaN``, ``times are null``), so many run quickly."""
 
 
-def _parameters(terminal: bool) -> list[object]:
+def _parameters(terminal: bool) -> Sequence[object]:
     """Cases as parameters; on a terminal only hostile names can do harm, so the rest is slow."""
     alike: dict[str, int] = {}
     found = []

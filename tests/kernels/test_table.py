@@ -21,6 +21,7 @@ from tests.kernels import (
     test_matrix_product_names,
     test_torch_names,
 )
+from tests.kernels.reading_table import Case
 
 RULES = (*PATH_RULES, *BASE_RULES, *table_xla.BASE)
 CASES = [
@@ -68,7 +69,7 @@ def test_any_text_is_read(text: str) -> None:
 
 
 @given(st.sampled_from(CASES), st.integers(min_value=0, max_value=400))
-def test_a_name_cut_off_is_read(case: test_torch_names.Case, length: int) -> None:
+def test_a_name_cut_off_is_read(case: Case, length: int) -> None:
     assert decode(case.name[:length]).name == case.name[:length]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from laptime.ledger import states
 from laptime.ledger.ledger import DeviceLedger
@@ -79,15 +80,14 @@ def flows(before: DeviceLedger, after: DeviceLedger) -> dict[tuple[str, str], in
         return {}
     at, length = cuts[:-1], np.diff(cuts)
 
-    def account(ledger: DeviceLedger) -> np.ndarray:  # type: ignore[type-arg]
+    def account(ledger: DeviceLedger) -> npt.NDArray[np.str_]:
         segments = ledger.segments
         which = np.searchsorted(segments.start_ns, at, side="right") - 1
         inside = (which >= 0) & (at < segments.end_ns[np.maximum(which, 0)])
         ids = np.array([leaf.id for leaf in ledger.leaves] + ["outside"])
-        column: np.ndarray = np.where(  # type: ignore[type-arg]
-            inside, segments.account[np.maximum(which, 0)], len(ids) - 1
-        )
-        return ids[column]
+        column = np.where(inside, segments.account[np.maximum(which, 0)], len(ids) - 1)
+        named: npt.NDArray[np.str_] = ids[column]
+        return named
 
     was, now = account(before), account(after)
     out: dict[tuple[str, str], int] = {}

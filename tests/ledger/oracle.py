@@ -9,6 +9,7 @@ the tables of names, the decoded kernel names, and the two floors as numbers.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -141,7 +142,7 @@ class Oracle:
             if a.call:
                 called = a.called if called is None else max(called, a.called)
 
-    def _calls(self, pattern: states.re.Pattern[str]) -> list[HostRow]:
+    def _calls(self, pattern: re.Pattern[str]) -> list[HostRow]:
         return [h for h in self.host if h.kind in API and pattern.search(h.name)]
 
     def _activities(self, rows: Rows) -> Iterator[Activity]:

@@ -51,9 +51,9 @@ def test_self_and_idle_time_of_any_rows(
     rows: list[SPAN], work: list[tuple[int, int]], cpu: bool
 ) -> None:
     made = Made(lap_ms=LAP, laps=LAPS, cpu=cpu)
-    for name, start, dur in rows:
-        made.row(Kind.PYTHON, NAMES[name], start, dur)
-    at_work = set()
+    for which, start, dur in rows:
+        made.row(Kind.PYTHON, NAMES[which], start, dur)
+    at_work: set[int] = set()
     if cpu:
         made.fill = "python"
     else:

@@ -142,7 +142,9 @@ def _captured(thread: int, start: int, length: int) -> list[Made]:
 
 def _in_order(made: Sequence[Made]) -> list[Made]:
     """Activities without those that start before an earlier call's on their stream."""
-    called = {m.correlation: m.start for m in made if m.lane in THREADS and m.correlation}
+    called: dict[int | None, int] = {
+        m.correlation: m.start for m in made if m.lane in THREADS and m.correlation
+    }
     gone: set[int | None] = set()
     for stream in STREAMS:
         there = sorted(
@@ -176,7 +178,9 @@ def timeline_of(made: Sequence[Made], lanes: Sequence[Lane] = LANES) -> Timeline
             [ABSENT if m.correlation is None else m.correlation for m in made], dtype=np.uint64
         ),
         ints={
-            "bytes": SparseInts(np.array(collectives, dtype=np.int64), np.ones(len(collectives)))
+            "bytes": SparseInts(
+                np.array(collectives, dtype=np.int64), np.ones(len(collectives), dtype=np.int64)
+            )
         },
         texts={
             "Collective name": SparseTexts(

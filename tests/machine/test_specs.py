@@ -63,19 +63,19 @@ def test_known_devices(
 def test_attributes_win_over_the_table() -> None:
     cut_down = spec_of(device("NVIDIA H100 80GB HBM3", **hopper(sms=78)))
     assert cut_down.peaks == {}
-    assert cut_down.matrix_dtypes == {"tf32", "bf16", "fp16"}
+    assert cut_down.matrix_dtypes == frozenset({"tf32", "bf16", "fp16"})
 
 
 def test_unknown_chip_has_attributes_only() -> None:
     spec = spec_of(device("NVIDIA Z1", computeMajor=12, computeMinor=0, warpSize=32))
-    assert spec.matrix_dtypes == {"tf32", "bf16", "fp16"}
+    assert spec.matrix_dtypes == frozenset({"tf32", "bf16", "fp16"})
     assert spec.peak("fp32") is None
 
 
 @pytest.mark.parametrize(("major", "minor"), [(7, 0), (7, 5)])
 def test_volta_and_turing_take_fp16_only(major: int, minor: int) -> None:
     spec = spec_of(device("Tesla X", computeMajor=major, computeMinor=minor))
-    assert spec.matrix_dtypes == {"fp16"}
+    assert spec.matrix_dtypes == frozenset({"fp16"})
 
 
 def test_turing_without_tensor_cores() -> None:
@@ -84,7 +84,9 @@ def test_turing_without_tensor_cores() -> None:
 
 
 def test_pascal_has_none() -> None:
-    assert spec_of(device("Tesla P100", computeMajor=6, computeMinor=0)).matrix_dtypes == set()
+    assert (
+        spec_of(device("Tesla P100", computeMajor=6, computeMinor=0)).matrix_dtypes == frozenset()
+    )
 
 
 def test_a_wavefront_of_64_is_amd_whatever_the_capability_says() -> None:
@@ -92,7 +94,7 @@ def test_a_wavefront_of_64_is_amd_whatever_the_capability_says() -> None:
         device("", computeMajor=9, computeMinor=4, warpSize=64, numSms=304), "nvidia"
     )
     assert nameless.vendor == "amd"
-    assert nameless.matrix_dtypes == {"tf32", "bf16", "fp16"}
+    assert nameless.matrix_dtypes == frozenset({"tf32", "bf16", "fp16"})
     assert nameless.peaks == {}
     assert nameless.name is None
 
@@ -100,7 +102,9 @@ def test_a_wavefront_of_64_is_amd_whatever_the_capability_says() -> None:
 def test_gfx9_0_is_told_apart_by_name_only() -> None:
     same = {"computeMajor": 9, "computeMinor": 0, "warpSize": 64, "numSms": 104}
     assert spec_of(device("AMD Radeon Graphics", **same)).matrix_dtypes is None
-    assert spec_of(device("AMD Instinct MI210", **same)).matrix_dtypes == {"bf16", "fp16"}
+    assert spec_of(device("AMD Instinct MI210", **same)).matrix_dtypes == frozenset(
+        {"bf16", "fp16"}
+    )
 
 
 @pytest.mark.parametrize("major", ["9", None, True, 9.0])

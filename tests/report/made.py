@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -56,7 +56,7 @@ def timeline(rank: int | None = None, origin_ns: int = ORIGIN_NS, **more: object
 def device_ledger(
     device: str,
     windows: Sequence[DeviceLap],
-    ns: dict[str, Sequence[int]],
+    ns: Mapping[str, Sequence[int]],
     cpu: bool = False,
     merged: dict[str, Sequence[str]] | None = None,
     notes: Sequence[str] = (),

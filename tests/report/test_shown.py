@@ -5,17 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from laptime.explanation import Explanation
 from laptime.ledger.ledger import DeviceLedger, Ledger
 from laptime.report import shown
 from tests.report import made
 
 
-def _only(explanation: made.Explanation) -> tuple[Ledger, DeviceLedger]:
+def _only(explanation: Explanation) -> tuple[Ledger, DeviceLedger]:
     ledger = explanation.views[0].ledger
     return ledger, ledger.devices[0]
 
 
-def _spread(explanation: made.Explanation) -> shown.Spread | None:
+def _spread(explanation: Explanation) -> shown.Spread | None:
     view = explanation.views[0]
     return shown.window_spread(view, view.ledger.devices[0])
 

@@ -237,7 +237,7 @@ def _lane(pid: Any, tid: Any, args: dict[str, Any] | None) -> tuple[Any, Any, An
     return (pid, tid, ordinals[0], ordinals[1])
 
 
-def scan(text: bytes, chunk: int = 1 << 20, **limits: int) -> _native.ScanResult:
+def scan(text: bytes, chunk: int = 1 << 20, **limits: Any) -> _native.ScanResult:
     """The scanner's answer, the text fed in pieces of ``chunk`` bytes."""
     scanner = _native.Scanner(**limits)
     view = memoryview(text)
@@ -280,9 +280,9 @@ def same(result: _native.ScanResult, oracle: Oracle, text: bytes, args: bool = T
         assert list(zip(row.tolist(), value.tolist(), strict=True)) == wanted, key
     for key in TEXT_ARGS:
         found = [(i, r["texts"][key]) for i, r in enumerate(rows) if key in r["texts"]]
-        row, value = result.text_args.get(key, (np.empty(0), np.empty(0, np.int32)))
-        assert row.tolist() == [i for i, _ in found], key
-        for got, (_, want) in zip(value.tolist(), found, strict=True):
+        at, spelling = result.text_args.get(key, (np.empty(0), np.empty(0)))
+        assert at.tolist() == [i for i, _ in found], key
+        for got, (_, want) in zip(spelling.tolist(), found, strict=True):
             spelt = result.texts[got]
             assert (json.loads(spelt) if isinstance(want, list | dict) else spelt) == want, key
     if result.args_offset is None or result.args_length is None:
