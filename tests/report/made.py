@@ -323,6 +323,65 @@ def two_ranks() -> Explanation:
     return Explanation(run, views, said, "Rank 1 waits 30.0 ms of a 100 ms lap for communication.")
 
 
+def eight_ranks() -> Explanation:
+    """Eight ranks with names of wide characters: 2-7 wait for communication, ever longer; rank 1's
+    trace has no launch calls, rank 0 is a CPU run. Ruled-out figures differ by rank."""
+    views, findings, clear, abstained = [], [], [], []
+    for rank in range(8):
+        of = laps([0, 100, 200, 300], [100, 100, 100, 100])
+        device = f"gpu{rank}"
+        shown = windows(device, of, lag_ms=3)
+        if rank == 0:
+            entry = device_ledger(device, shown, {"between_ops": [40 * MS] * 4}, cpu=True)
+        elif rank == 1:
+            entry = device_ledger(
+                device, shown, {"idle": [30 * MS] * 4}, merged={"idle": ("held", "host")}
+            )
+        else:
+            ns = {"exposed_comm": [5 * rank * MS] * 4, "host_ops": [rank * MS] * 4}
+            entry = device_ledger(device, shown, ns, notes=[f"latency floor {rank}.0 us (fp32)"])
+            findings.append(
+                Finding(
+                    "exposed-collectives",
+                    "Exposed collectives",
+                    f"Communication without compute takes {5 * rank}.0 ms of a 100 ms lap.",
+                    0.05 * rank,
+                    5 * rank * MS,
+                    "exposed_comm per counted window",
+                    device,
+                    rank,
+                    why=[f"計算なし: {rank} calls"],
+                    next_step=["start communication earlier"],
+                )
+            )
+        process = timeline(rank, ORIGIN_NS + 5 * MS * rank, world_size=8)
+        wide = KernelTotal(KernelName("核函数名字很长" * 40), 7, 5 * MS)
+        views.append(View(process, {}, Ledger(f"train{rank}", of, [entry]), [*KERNELS[:1], wide]))
+        wait = f"{rank}.0 % of the lap" if rank != 3 else "below 0.1 % of the lap"
+        clear.append(Clear("input-starvation", f"the loader takes {wait}", rank))
+        missing = ["gpu_rows"] if rank == 0 else ["shapes"]
+        abstained.append(
+            Abstention("fp32-matmul", missing, "profile with record_shapes=True", rank)
+        )
+        if rank == 0:
+            abstained.append(Abstention("host-sync", missing, "profile with CUDA activity", rank))
+        findings.append(
+            Finding(
+                "unhealthy-trace",
+                "Unhealthy",
+                f"{rank % 2 + 1} steady lap(s) counted where a spread needs 3.",
+                None,
+                None,
+                "no bound",
+                None,
+                rank,
+            )
+        )
+    findings.sort(key=lambda f: (f.bound_ns is None, -(f.bound_ns or 0)))
+    run = Run([v.timeline for v in views], Health(items=2000), [v.timeline.source for v in views])
+    return Explanation(run, views, Judgement(findings, clear, abstained), "Rank 7 waits 待ち.")
+
+
 def hostile() -> Explanation:
     """Every text of the evidence tries to break out."""
     base = training()

@@ -91,3 +91,23 @@ def test_table_headers_name_their_scope() -> None:
     for tag, attrs in Page(html.page(made.two_ranks())).tags:
         if tag == "th":
             assert attrs.get("scope") in {"col", "row"}
+
+
+def test_several_ranks_are_grouped_and_each_one_is_folded_away() -> None:
+    text = html.page(made.eight_ranks())
+    page = Page(text)
+    folded = [a for t, a in page.tags if t == "details" and a.get("class") == "rank"]
+    assert len(folded) == 8
+    assert not any("open" in a for a in folded)
+    assert text.count("worst by bound: rank 7") == 1
+    assert "of the lap: 10.0% to 35.0%, median 20.0%" in text
+    one = html.page(made.eight_ranks(), rank=3)
+    assert "Only rank 3 is shown below" in one
+    assert "15.0 ms of a 100 ms lap" in one
+    assert "35.0 ms of a 100 ms lap" not in one
+
+
+def test_events_count_from_the_origin_of_the_run() -> None:
+    text = html.page(made.training())
+    assert ">190,000,000</td>" in text
+    assert ">1700000000313456.789</td>" in text

@@ -113,3 +113,15 @@ def test_a_bound_of_one_window_is_no_mean_of_laps() -> None:
     short = replace(whole, views=[replace(view, ledger=replace(view.ledger, devices=[one]))])
     assert shown.bound(whole, made.INPUT) == "at most 59.3 ms a lap (a bound, not a gain)"
     assert shown.bound(short, made.INPUT) == "at most 59.3 ms (a bound, not a gain)"
+
+
+def test_unlabelled_processes_are_named_by_what_tells_them_apart() -> None:
+    answer = made.two_ranks()
+    views = [
+        replace(v, timeline=replace(v.timeline, rank=None, id=f"/run/{i}/trace.json"))
+        for i, v in enumerate(answer.views)
+    ]
+    lines = shown.rank_lines(replace(answer, views=views))
+    assert [line.rank for line in lines] == ["0/trace.json", "1/trace.json"]
+    (alone,) = shown.rank_lines(replace(answer, views=views[:1]))
+    assert alone.rank == "trace.json"

@@ -13,7 +13,7 @@ from rich.text import Text
 from laptime.explanation import View
 from laptime.ledger.by_function import FunctionLine, FunctionTable
 from laptime.ledger.ledger import DeviceLedger
-from laptime.report.layout import heading
+from laptime.report.layout import NARROW, heading
 from laptime.report.numbers import duration, many, share, shorten, visible
 
 TOP = 10
@@ -110,6 +110,9 @@ def section(view: View, device: DeviceLedger, whose: str, width: int) -> Iterato
     if not shown:
         return
     yield heading(f"{TITLE}{whose}", note(view, device))
+    if width < NARROW:
+        yield _stacked(shown, part_title(device), width)
+        return
     table = Table.grid(
         Column(justify="right", no_wrap=True, min_width=7),
         Column(justify="right", no_wrap=True, min_width=6),
@@ -131,3 +134,16 @@ def section(view: View, device: DeviceLedger, whose: str, width: int) -> Iterato
             duration(line.ns), share(line.share), duration(line.part), calls(line.calls), name
         )
     yield Padding(table, (0, 0, 0, 2))
+
+
+def _stacked(shown: list[Shown], part: str, width: int) -> Padding:
+    """Each function on a line of its own below its figures, which take all the width there is."""
+    table = Table.grid(Column(no_wrap=True))
+    table.add_row(Text(f"self, share, {part}, calls:", style="dim"))
+    for line in shown:
+        figures = duration(line.ns), share(line.share), duration(line.part), calls(line.calls)
+        table.add_row("  ".join(f"{text:>7}" for text in figures))
+        table.add_row(Text(f"  {shorten(line.name, width - 4)}"))
+        if line.called:
+            table.add_row(Text(f"  {shorten(line.called, width - 4)}", style="dim"))
+    return Padding(table, (0, 0, 0, 2))

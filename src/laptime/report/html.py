@@ -6,18 +6,20 @@ it; the page's content policy forbids scripts and any load besides.
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from laptime.causes.case import EventRef, Finding
 from laptime.explanation import Explanation, View
 from laptime.ledger.by_lap import P99_NEEDS
 from laptime.ledger.ledger import DeviceLedger
-from laptime.report import functions, lap_views, numbers, shown
+from laptime.report import functions, grouped, lap_views, numbers, over_ranks, shown
+from laptime.report.clock import Clock, FileTime
 from laptime.report.lap_bars import chart
 from laptime.report.palette import colour
+from laptime.report.selection import said_of, view_of, views_of
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -34,8 +36,12 @@ _LONGEST_WORD = 28
 """The same for cells that should hold a word or two."""
 
 
-def page(explanation: Explanation, top: int = 50) -> str:
-    """The page's text. ``top`` kernels for each rank."""
+def page(explanation: Explanation, top: int = 50, rank: int | None = None) -> str:
+    """The page's text. ``top`` kernels for each rank; ``rank`` limits the page to one."""
+    views = views_of(explanation, rank)
+    said = said_of(explanation, views)
+    grouping = len(views) > 1 and rank is None
+    clock = Clock(explanation.views)
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -51,29 +57,47 @@ def page(explanation: Explanation, top: int = 50) -> str:
         count=numbers.count,
         many=numbers.many,
         calls=functions.calls,
-        bound=partial(shown.bound, explanation),
         short=lambda text: numbers.shorten(numbers.visible(text), _LONGEST_WORD),
         name=lambda text: numbers.shorten(numbers.visible(text), _LONGEST_NAME),
     )
     return environment.get_template("explain.html.j2").render(
         verdict=explanation.verdict,
         several=len(explanation.views) > 1,
+        grouped=grouping,
+        rank=rank,
+        noun=grouped.noun(explanation),
         ranks=shown.rank_lines(explanation),
-        views=[_view(explanation, view, top) for view in explanation.views],
-        findings=[
-            (shown.finding_head(f, len(explanation.views) > 1), f)
-            for f in explanation.judgement.findings
+        lap_sources=grouped.lap_sources(explanation),
+        tables=[
+            (table, [(line, colour(line.id).fill) for line in table.lines])
+            for table in (over_ranks.account_tables(explanation) if grouping else ())
         ],
-        none_found=shown.none_found(explanation.judgement),
-        silenced=explanation.judgement.silenced,
-        clear=shown.cleared(explanation, explanation.judgement.clear),
-        abstained=shown.abstained(explanation, explanation.judgement.abstentions),
+        views=[_view(explanation, view, top) for view in views],
+        findings=[
+            (entry, _events(explanation, entry.finding, clock))
+            for entry in grouped.entries(explanation, said, grouping)
+        ],
+        none_found=shown.none_found(said),
+        silenced=grouped.silenced(explanation, said, grouping),
+        clear=grouped.ruled_out(explanation, said, grouping),
+        abstained=grouped.not_measured(explanation, said, grouping),
         sources=explanation.run.sources,
         health=explanation.run.health,
         losses=shown.loss_lines(explanation.run.health),
         p99_laps=P99_NEEDS,
         not_measured=numbers.NOT_MEASURED,
     )
+
+
+def _events(
+    explanation: Explanation, finding: Finding, clock: Clock
+) -> list[tuple[EventRef, int, str]]:
+    """Events with their start after the run's origin, and as the file has it."""
+    view = view_of(explanation, finding)
+    if view is None or not finding.events:
+        return []
+    in_file = FileTime(view.timeline)
+    return [(e, clock.start_ns(view, e.start_ns), in_file.ts(e.start_ns)) for e in finding.events]
 
 
 def _shown(value: Any) -> Any:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import IO
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
 WIDE = 110
 """Columns from which names stand beside their figures."""
+
+NARROW = 60
+"""Columns below which tables leave out what they can."""
 
 
 def console(stream: IO[str], width: int | None = None) -> Console:
@@ -47,11 +51,33 @@ def indented(text: str | Text, by: int = 2) -> Padding:
     return Padding(text if isinstance(text, Text) else Text(text), (0, 0, 0, by))
 
 
+@dataclass(frozen=True)
+class Hanging:
+    """``label text`` with the text wrapped beside its label; where the label would take more than
+    a third of the width, behind a margin below it instead."""
+
+    label: str
+    text: str
+    style: str = ""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Lay out for the width there is."""
+        label = Text(f"{self.label} ", style=self.style or "dim")
+        if label.cell_len <= options.max_width // 3:
+            grid = Table.grid(Column(no_wrap=True), Column(overflow="fold"), padding=(0, 0))
+            grid.add_row(label, Text(self.text, style=self.style))
+            yield grid
+            return
+        whole = Text.assemble(label, Text(self.text, style=self.style))
+        lines = whole.wrap(console, max(1, options.max_width - 2))
+        for at, line in enumerate(lines):
+            line.rstrip()
+            yield Padding(line, (0, 0, 0, 2 if at else 0))
+
+
 def labelled(label: str, text: str, by: int = 4, style: str = "") -> Padding:
-    """``label  text`` with the text wrapped beside its label."""
-    grid = Table.grid(Column(no_wrap=True), Column(overflow="fold"), padding=(0, 0))
-    grid.add_row(Text(f"{label} ", style=style or "dim"), Text(text, style=style))
-    return Padding(grid, (0, 0, 0, by))
+    """``label  text`` behind a margin."""
+    return Padding(Hanging(label, text, style), (0, 0, 0, by))
 
 
 def labels(rows: Sequence[tuple[str, str]], by: int) -> Padding:

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from laptime.causes.case import Finding
 from laptime.explanation import Explanation, View
 from laptime.ledger.ledger import DeviceLedger
-from laptime.report import shown
+from laptime.report import grouped, shown
 from laptime.report.numbers import NOT_MEASURED, count, duration, many, share, shorten, visible
 from laptime.report.selection import said_of, views_of
 
@@ -33,27 +32,33 @@ def text(explanation: Explanation, top: int = 10, rank: int | None = None) -> st
 def _lines(explanation: Explanation, top: int, rank: int | None) -> Iterator[str]:
     views = views_of(explanation, rank)
     said = said_of(explanation, views)
-    several = len(explanation.views) > 1
+    together = len(views) > 1 and rank is None
     yield f"**{plain(explanation.verdict)}**"
     yield ""
-    if several:
+    if together:
         yield from _ranks(explanation)
+    elif len(explanation.views) > 1:
+        yield f"Only rank {rank} is shown below; the verdict is that of the whole run."
+        yield ""
     yield "### Findings"
     yield ""
     if not said.findings:
         yield f"{plain(shown.none_found(said))}"
-    for number, finding in enumerate(said.findings, 1):
-        yield from _finding(explanation, number, finding, several)
+    for number, entry in enumerate(grouped.entries(explanation, said, together), 1):
+        yield from _finding(number, entry)
+    silenced = grouped.silenced(explanation, said, together)
+    if silenced:
+        yield ""
+        yield f"Explained by the above: {plain(silenced)}."
     yield ""
     for view in views:
         yield from _view(explanation, view, top, folded=len(views) > 1)
-    cleared = shown.cleared(explanation, said.clear)
-    if cleared:
-        yield from _folded("Ruled out", [f"- {code(i)}: {plain(why)}" for i, why in cleared])
-    abstained = shown.abstained(explanation, said.abstentions)
-    if abstained:
-        lines = [f"- {code(i)}: missing {plain(m)}; {plain(how)}" for i, m, how in abstained]
-        yield from _folded("Not measured", lines)
+    for title, told in (
+        ("Ruled out", grouped.ruled_out(explanation, said, together)),
+        ("Not measured", grouped.not_measured(explanation, said, together)),
+    ):
+        if told:
+            yield from _folded(title, [f"- {code(cause)}: {plain(text)}" for cause, text in told])
     yield from _evidence(explanation)
 
 
@@ -66,16 +71,12 @@ def _ranks(explanation: Explanation) -> Iterator[str]:
     yield ""
 
 
-def _finding(
-    explanation: Explanation, number: int, finding: Finding, several: bool
-) -> Iterator[str]:
-    yield f"{number}. **{plain(shown.finding_head(finding, several))}**"
-    yield f"   {plain(finding.sentence)}"
-    yield f"   - costs {plain(shown.bound(explanation, finding))}"
-    for why in finding.why:
-        yield f"   - why: {plain(why)}"
-    for step in finding.next_step:
-        yield f"   - next: {plain(step)}"
+def _finding(number: int, entry: grouped.Entry) -> Iterator[str]:
+    yield f"{number}. **{plain(entry.head)}**"
+    if entry.sentence:
+        yield f"   {plain(entry.sentence)}"
+    for label, text in entry.rows:
+        yield f"   - {plain(label)}: {plain(text)}"
 
 
 def _view(explanation: Explanation, view: View, top: int, folded: bool) -> Iterator[str]:

@@ -89,11 +89,34 @@ def _shown(character: str) -> str:
 
 
 def shorten(text: str, width: int) -> str:
-    """Text of at most ``width`` characters, cut in the middle: both ends of a name tell most."""
-    if len(text) <= width:
+    """Text of at most ``width`` cells, cut in the middle: both ends of a name tell most."""
+    if cells(text) <= width:
         return text
     if width < 4:
-        return text[: max(width, 0)]
+        return _head(text, max(width, 0))
     head = (width - 1) * 3 // 5
     tail = width - 1 - head
-    return f"{text[:head]}…{text[len(text) - tail :]}"
+    return f"{_head(text, head)}…{_head(text[::-1], tail)[::-1]}"
+
+
+def cells(text: str) -> int:
+    """Terminal cells that a text takes at most: wide characters two, all others one (combining
+    ones too, so that a pile of them is cut)."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return sum(max(1, cell_len(character)) for character in text)
+
+
+def _head(text: str, width: int) -> str:
+    """The longest beginning of at most ``width`` cells."""
+    if text.isascii():
+        return text[:width]
+    used = end = 0
+    for character in text:
+        used += cells(character)
+        if used > width:
+            break
+        end += 1
+    return text[:end]

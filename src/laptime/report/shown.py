@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from laptime.causes.case import Abstention, Clear, Finding, Judgement
+from laptime.causes.case import Finding, Judgement
 from laptime.explanation import Explanation, View
 from laptime.kernels.names import UNKNOWN
 from laptime.ledger.accounts import CPU_ACCOUNTS, DEVICE_ACCOUNTS, Account
@@ -76,12 +77,22 @@ class KernelLine:
         return visible(" ".join([*words, self.dtype] if self.dtype else words))
 
 
+class Ranked(Protocol):
+    """Anything that may be labelled with a rank."""
+
+    @property
+    def rank(self) -> int | None:
+        """The rank; None where it is not known."""
+        ...
+
+
 @dataclass(frozen=True)
 class RankLine:
     """One device of one rank, for the table over ranks."""
 
     rank: str
     device: str
+    model: str
     lap_ns: float | None
     busy: float | None
     top: str
@@ -99,7 +110,7 @@ def account_lines(ledger: Ledger, device: DeviceLedger) -> list[AccountLine]:
     whole = ledger.mean_window_ns(device)
 
     def line(account: Account, depth: int, ns: float, group: bool, title: str) -> AccountLine:
-        holds = () if group else tuple(_TITLES.get(i, i) for i in device.merged.get(account.id, ()))
+        holds = () if group else tuple(account_title(i) for i in device.merged.get(account.id, ()))
         part = ns / whole if whole else None
         return AccountLine(account.id, title, account.meaning, depth, ns, part, group, holds)
 
@@ -108,7 +119,7 @@ def account_lines(ledger: Ledger, device: DeviceLedger) -> list[AccountLine]:
             if account.parent != parent:
                 continue
             ns = ledger.mean_ns(device, account.id)
-            if ns == 0 and account.id != "unattributed" and not _over_residual(device, account.id):
+            if ns == 0 and not never_hidden(device, account.id):
                 continue
             mine = account.id in leaves
             before = len(lines)
@@ -125,8 +136,15 @@ def account_lines(ledger: Ledger, device: DeviceLedger) -> list[AccountLine]:
     return lines
 
 
-def _over_residual(device: DeviceLedger, account: str) -> bool:
-    """Whether an account is an ancestor of ``unattributed``, which is never hidden."""
+def account_title(id_: str) -> str:
+    """The title of an account of any tree."""
+    return _TITLES.get(id_, id_)
+
+
+def never_hidden(device: DeviceLedger, account: str) -> bool:
+    """Whether an account is ``unattributed``, which is shown without time too, or above it."""
+    if account == "unattributed":
+        return any(a.id == account for a in device.tree)
     parents = {a.id: a.parent for a in device.tree}
     at = parents.get("unattributed")
     while at is not None:
@@ -267,10 +285,15 @@ def device_of(explanation: Explanation, id_: str) -> Device | None:
 
 def device_title(explanation: Explanation, device: DeviceLedger) -> str:
     """Id and, where recorded, the model name."""
+    model = _model(explanation, device)
+    return f"{visible(device.device)}{f' ({model})' if model else ''}"
+
+
+def _model(explanation: Explanation, device: DeviceLedger) -> str:
+    if device.cpu:
+        return "the thread that owns the laps"
     known = device_of(explanation, device.device)
-    name = f" ({visible(known.name)})" if known and known.name else ""
-    thread = " (the thread that owns the laps)" if device.cpu else ""
-    return f"{visible(device.device)}{name}{thread}"
+    return visible(known.name) if known and known.name else ""
 
 
 def timeline_title(timeline: Timeline) -> str:
@@ -284,7 +307,8 @@ def timeline_title(timeline: Timeline) -> str:
 def rank_lines(explanation: Explanation) -> list[RankLine]:
     """One line for each device of each timeline, in order."""
     lines = []
-    for view in explanation.views:
+    names = _without_common_folder([v.timeline.id for v in explanation.views])
+    for view, name in zip(explanation.views, names, strict=True):
         top = next((f for f in explanation.judgement.findings if belongs(f, view)), None)
         for device in view.ledger.devices:
             spread = window_spread(view, device)
@@ -293,8 +317,9 @@ def rank_lines(explanation: Explanation) -> list[RankLine]:
             rank = view.timeline.rank
             lines.append(
                 RankLine(
-                    str(rank) if rank is not None else visible(view.timeline.id),
-                    device_title(explanation, device),
+                    str(rank) if rank is not None else visible(name),
+                    visible(device.device),
+                    _model(explanation, device),
                     spread.mean if spread else None,
                     view.ledger.share(device, busy) if held else None,
                     visible(top.title) if top else "none",
@@ -303,42 +328,21 @@ def rank_lines(explanation: Explanation) -> list[RankLine]:
     return lines
 
 
+def _without_common_folder(ids: Sequence[str]) -> list[str]:
+    """Ids without the folders that all share: those tell none of them apart."""
+    parts = [id_.split("/") for id_ in ids]
+    shared, most = 0, min((len(p) for p in parts), default=1) - 1
+    while shared < most and len({p[shared] for p in parts}) == 1:
+        shared += 1
+    return ["/".join(p[shared:]) for p in parts]
+
+
 def loss_lines(health: Health) -> list[str]:
     """Each loss with its reason, count and first place in the text."""
     lines = []
     for loss in health.losses:
         where = f", first at byte {loss.offset:,}" if loss.offset is not None else ""
         lines.append(f"{visible(loss.source)}: {visible(loss.reason)} ({count(loss.count)}{where})")
-    return lines
-
-
-def abstained(explanation: Explanation, said: Sequence[Abstention]) -> list[tuple[str, str, str]]:
-    """Abstentions as (cause, what is missing, what supplies it); equal ones of ranks as one."""
-    by_text: dict[tuple[str, str, str], list[int]] = {}
-    for a in said:
-        key = (a.id, visible("; ".join(a.missing)), visible(a.supply))
-        by_text.setdefault(key, []).extend([] if a.rank is None else [a.rank])
-    several = len(explanation.views) > 1
-    return [
-        (f"{id_} (rank {', '.join(map(str, ranks))})" if ranks and several else id_, missing, how)
-        for (id_, missing, how), ranks in by_text.items()
-    ]
-
-
-def cleared(explanation: Explanation, said: Sequence[Clear]) -> list[tuple[str, str]]:
-    """Causes ruled out, each once, with the figure that shows it (of several ranks, the first)."""
-    by_id: dict[str, list[Clear]] = {}
-    for clear in said:
-        by_id.setdefault(clear.id, []).append(clear)
-    lines = []
-    for id_, all_ in by_id.items():
-        first = all_[0]
-        ranks = [str(c.rank) for c in all_ if c.rank is not None]
-        if len(explanation.views) < 2 or not ranks:
-            lines.append((id_, visible(first.why)))
-            continue
-        of_rank = f"rank {first.rank}: " if len(all_) > 1 else ""
-        lines.append((f"{id_} (rank {', '.join(ranks)})", f"{of_rank}{visible(first.why)}"))
     return lines
 
 
@@ -352,19 +356,22 @@ def none_found(said: Judgement) -> str:
     return f"none: {many(judged, 'cause')} looked for and not there{rest}"
 
 
+def of_one_window(explanation: Explanation, finding: Finding) -> bool:
+    """Whether a finding's device has one window counted."""
+    view = view_of(explanation, finding)
+    mine = [d for d in view.ledger.devices if d.device == finding.device] if view else []
+    return view is not None and [int(view.ledger.counted(d).sum()) for d in mine] == [1]
+
+
 def bound(explanation: Explanation, finding: Finding) -> str:
     """What a finding can cost, named as what it is; of one window counted it is no mean."""
     if finding.bound_ns is None:
         return f"{NOT_MEASURED}: no bound can be stated"
-    counted: list[int] = []
-    if (view := view_of(explanation, finding)) is not None:
-        mine = [d for d in view.ledger.devices if d.device == finding.device]
-        counted = [int(view.ledger.counted(d).sum()) for d in mine]
-    each = "" if counted == [1] else " a lap"
+    each = "" if of_one_window(explanation, finding) else " a lap"
     return f"at most {duration(finding.bound_ns)}{each} (a bound, not a gain)"
 
 
-def finding_head(finding: Finding, several: bool) -> str:
+def finding_head(finding: Finding, several: bool = False) -> str:
     """Title, id and, in a run of several timelines, whose it is: the rank, else the device."""
     whose = f"rank {finding.rank}" if finding.rank is not None else visible(finding.device or "")
     rank = f", {whose}" if several and whose else ""
