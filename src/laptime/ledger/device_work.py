@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,17 @@ from laptime.kernels import decode
 from laptime.kernels.names import KernelName
 from laptime.ledger import intervals
 from laptime.ledger.work import Work, WorkClass
-from laptime.model.rows import API_CALLS, DEVICE_WORK, HOST_KINDS, Ints, Kind, Mask, Rows, present
+from laptime.model.rows import (
+    API_CALLS,
+    DEVICE_WORK,
+    HOST_KINDS,
+    Ints,
+    Kind,
+    Mask,
+    Rows,
+    present,
+    slices,
+)
 from laptime.model.run import Timeline
 
 PEER_COPY = re.compile(r"P(eer)?\s?to\s?P(eer)?|PtoP", re.IGNORECASE)
@@ -24,36 +35,60 @@ def kernel_names(rows: Rows) -> dict[int, KernelName]:
     return {i: decode(rows.names[i]) for i in rows.names_used(Kind.KERNEL)}
 
 
-def launch_calls(rows: Rows, activity: Ints) -> Ints:
-    """The API row whose correlation each activity carries; -1 where none is recorded.
+def row_type(rows: Rows) -> type[np.signedinteger[Any]]:
+    """The type that holds a row's number, and -1."""
+    return np.int32 if len(rows) <= np.iinfo(np.int32).max else np.int64
 
-    Correlation 0 means none (Kineto writes it for activities without a call). Where several calls
-    share an id (ids that wrap, processes merged into one file), the latest that began before the
-    activity counts, or the call around it where one lies inside the other; the first of them where
-    none began before.
-    """
-    out = np.full(len(activity), -1, dtype=np.int64)
-    calls = rows.of_kind(*API_CALLS)
-    if rows.correlation is None or len(calls) == 0 or len(activity) == 0:
+
+class LaunchCalls:
+    """The API calls of a timeline by the number that their activities carry."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        self._calls = np.zeros(0, dtype=row_type(rows))
+        if rows.correlation is None:
+            return
+        calls = rows.of_kind(*API_CALLS).astype(row_type(rows))
+        ids = rows.correlation[calls]
+        usable = present(ids) & (ids != 0)
+        if not usable.all():
+            calls, ids = calls[usable], ids[usable]
+        if (ids[1:] < ids[:-1]).any():
+            order = np.argsort(ids, kind="stable")
+            calls, ids = calls[order], ids[order]
+        self._calls, self._ids = calls, ids
+        self._shared = bool((ids[1:] == ids[:-1]).any())
+
+    def of(self, activity: Ints) -> Ints:
+        """The API row whose correlation each activity carries; -1 where none is recorded.
+
+        Correlation 0 means none (Kineto writes it for activities without a call). Where several
+        calls share an id (ids that wrap, processes merged into one file), the latest that began
+        before the activity counts, or the call around it where one lies inside the other; the
+        first of them where none began before.
+        """
+        rows, calls = self.rows, self._calls
+        out = np.full(len(activity), -1, dtype=calls.dtype)
+        if rows.correlation is None or len(calls) == 0 or len(activity) == 0:
+            return out
+        ids = self._ids
+        for part in slices(len(activity)):
+            wanted = rows.correlation[activity[part]]
+            at = np.searchsorted(ids, wanted)
+            at[at == len(ids)] = 0
+            hit = (ids[at] == wanted) & (wanted != 0)
+            out[part][hit] = calls[at[hit]]
+        if self._shared:
+            wanted = rows.correlation[activity]
+            latest = _latest_before(rows, calls, ids, activity, wanted)
+            again = (out >= 0) & (latest >= 0)
+            out[again] = latest[again]
         return out
-    ids = rows.correlation[calls]
-    usable = present(ids) & (ids != 0)
-    calls, ids = calls[usable], ids[usable]
-    if len(calls) == 0:
-        return out
-    if (ids[1:] < ids[:-1]).any():
-        order = np.argsort(ids, kind="stable")
-        calls, ids = calls[order], ids[order]
-    wanted = rows.correlation[activity]
-    at = np.searchsorted(ids, wanted)
-    at[at == len(ids)] = 0
-    hit = (ids[at] == wanted) & (wanted != 0)
-    out[hit] = calls[at[hit]]
-    if (ids[1:] == ids[:-1]).any():
-        latest = _latest_before(rows, calls, ids, activity, wanted)
-        again = hit & (latest >= 0)
-        out[again] = latest[again]
-    return out
+
+
+def launch_calls(rows: Rows, activity: Ints) -> Ints:
+    """The API row that enqueued each activity; -1 where none is recorded (``LaunchCalls.of``)."""
+    return LaunchCalls(rows).of(activity)
 
 
 def _latest_before(
@@ -88,44 +123,69 @@ def device_work(timeline: Timeline, names: Mapping[int, KernelName]) -> dict[str
     Activities without a duration are left out: they cannot be placed in time.
     """
     rows = timeline.rows
-    activity = rows.of_kind(*DEVICE_WORK)
+    activity = rows.of_kind(*DEVICE_WORK).astype(row_type(rows))
     activity = activity[rows.dur_ns[activity] >= 0]
-    on_device = np.array([lane.device is not None for lane in timeline.lanes], dtype=np.bool_)
-    if len(activity):
-        activity = activity[on_device[rows.lane[activity]]]
-    calls = launch_calls(rows, activity)
-    start = rows.start_ns[activity]
-    called, enqueued = start.copy(), start.copy()
-    known = calls >= 0
-    called[known] = rows.start_ns[calls[known]]
-    enqueued[known] = np.minimum(rows.end_ns(calls[known]), start[known])
-    called = np.minimum(called, start)
-    thread = np.full(len(activity), -1, dtype=np.int64)
-    thread[known] = rows.lane[calls[known]]
-    klass = _classes(timeline, names, activity, calls)
-    device_of_lane = [lane.device for lane in timeline.lanes]
+    launches = LaunchCalls(rows)
     out: dict[str, Work] = {}
     for device in timeline.devices:
-        lanes = np.array([d == device.id for d in device_of_lane], dtype=np.bool_)
-        mine = lanes[rows.lane[activity]] if len(activity) else np.zeros(0, dtype=np.bool_)
-        if not mine.any():
-            continue
-        pick = np.flatnonzero(mine)
-        order = np.lexsort((activity[pick], -rows.dur_ns[activity[pick]], start[pick]))
-        pick = pick[order]
-        out[device.id] = Work(
-            device=device.id,
-            row=activity[pick],
-            start_ns=start[pick],
-            end_ns=rows.end_ns(activity[pick]),
-            klass=klass[pick],
-            lane=rows.lane[activity[pick]],
-            call_row=calls[pick],
-            called_ns=called[pick],
-            enqueued_ns=enqueued[pick],
-            thread=thread[pick],
-        )
+        lanes = np.array([lane.device == device.id for lane in timeline.lanes], dtype=np.bool_)
+        mine = activity[lanes[rows.lane[activity]]] if len(activity) else activity
+        if len(mine):
+            mine = _in_order(rows, mine)
+            out[device.id] = _work(timeline, names, device.id, mine, launches.of(mine))
     return out
+
+
+def _in_order(rows: Rows, activity: Ints) -> Ints:
+    """The activities (ascending) by (start, -duration, row)."""
+    start = rows.start_ns[activity]
+    if (start[1:] < start[:-1]).any():
+        order = np.argsort(start, kind="stable")
+        activity, start = activity[order], start[order]
+        del order
+    tied = np.zeros(len(activity), dtype=np.bool_)
+    tied[1:] = start[1:] == start[:-1]
+    tied[:-1] |= tied[1:]
+    if tied.any():
+        some = activity[tied]
+        order = np.lexsort((some, -rows.dur_ns[some], rows.start_ns[some]))
+        activity = activity.copy()
+        activity[tied] = some[order]
+    return activity
+
+
+def _work(
+    timeline: Timeline,
+    names: Mapping[int, KernelName],
+    device: str,
+    activity: Ints,
+    calls: Ints,
+) -> Work:
+    """Work of one device: its activities in order, with their calls."""
+    rows = timeline.rows
+    start = rows.start_ns[activity]
+    called, enqueued = start.copy(), start.copy()
+    lane = rows.lane[activity]
+    thread = np.full(len(activity), -1, dtype=np.result_type(lane, np.int8))
+    for part in slices(len(activity)):
+        known = np.flatnonzero(calls[part] >= 0)
+        by = calls[part][known]
+        thread[part][known] = rows.lane[by]
+        at = start[part][known]
+        called[part][known] = np.minimum(rows.start_ns[by], at)
+        enqueued[part][known] = np.minimum(rows.end_ns(by), at)
+    return Work(
+        device=device,
+        row=activity,
+        start_ns=start,
+        end_ns=rows.end_ns(activity),
+        klass=_classes(timeline, names, activity, calls),
+        lane=lane,
+        call_row=calls,
+        called_ns=called,
+        enqueued_ns=enqueued,
+        thread=thread,
+    )
 
 
 def _classes(

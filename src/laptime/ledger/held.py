@@ -13,15 +13,16 @@ import numpy as np
 
 from laptime.ledger import intervals
 from laptime.ledger.intervals import EMPTY, Span
+from laptime.ledger.reach import Reaching
 from laptime.ledger.work import Work
-from laptime.model.rows import I64, Mask
+from laptime.model.rows import I64, Mask, slices
 
 ASSUMED_LATENCY_NS = 10_000
 """Launch latency assumed without samples: 2-10 us is usual from V100 to B200 and MI300."""
 GAP_LOW_NS, GAP_HIGH_NS = 10_000, 20_000
 """The ordinary gap between kernels is clipped to 10-20 us (replay rule R5)."""
 FEW = 20
-LONG_AGO = np.int64(-(1 << 62))
+LONG_AGO = -(1 << 62)
 QUANTILE = 90
 """The floors are this percentile of their samples: high enough that ordinary launches count as
 ordinary, low enough that launches held by an event do not raise it."""
@@ -54,14 +55,24 @@ class Floors:
         )
 
 
+def latest_before_on_stream(work: Work, value: I64, none: int) -> I64:
+    """For each activity the highest value of the earlier ones of its stream; ``none`` if none is
+    higher."""
+    out = np.full(len(work.row), none, dtype=np.int64)
+    highest: dict[int, int] = {}
+    for part in slices(len(out)):
+        lane = work.lane[part]
+        for one in np.unique(lane).tolist():
+            mine = np.flatnonzero(lane == one)
+            reach = np.maximum.accumulate(np.append(highest.get(one, none), value[part][mine]))
+            out[part][mine] = reach[:-1]
+            highest[one] = int(reach[-1])
+    return out
+
+
 def previous_end_on_stream(work: Work) -> I64:
     """End of the latest-ending earlier activity of the same stream; the smallest int64 if none."""
-    out = np.full(len(work.row), np.iinfo(np.int64).min, dtype=np.int64)
-    for lane in np.unique(work.lane).tolist():
-        mine = np.flatnonzero(work.lane == lane)
-        if len(mine) > 1:
-            out[mine[1:]] = np.maximum.accumulate(work.end_ns[mine])[:-1]
-    return out
+    return latest_before_on_stream(work, work.end_ns, int(np.iinfo(np.int64).min))
 
 
 def floors(work: Work) -> Floors:
@@ -94,8 +105,8 @@ def _percentile(sample: I64) -> int:
     return int(ordered[-(-len(ordered) * QUANTILE // 100) - 1])
 
 
-def held_layers(work: Work, floor: Floors, of_graph: Mask) -> list[tuple[str, Span]]:
-    """Layers (account, time) in the order of their tests. They overlap: earlier ones win.
+class Held:
+    """Time that enqueued work of one device waits, block by block in ascending order.
 
     ``of_graph``: which activities a graph launch enqueued. Where the head of a queue is a graph's
     node and waits longer than is ordinary, it may wait for an event, or for nodes of the graph that
@@ -104,27 +115,39 @@ def held_layers(work: Work, floor: Floors, of_graph: Mask) -> list[tuple[str, Sp
     tell what holds them: the time is unattributed.
     Measured: a trace of A100 in which graphs run for 64 ms between two recorded nodes.
     """
-    known = work.launched & (work.enqueued_ns < work.start_ns)
-    enqueued, start = work.enqueued_ns[known], work.start_ns[known]
-    previous = previous_end_on_stream(work)[known]
-    node = of_graph[known]
-    head = np.maximum(enqueued, previous)
-    # Only the head of a stream's queue can be what the device waits for: fresh work behind it
-    # does not make a gap a launch latency.
-    fresh = intervals.union(head, np.minimum(start, enqueued + floor.latency_ns))
-    neighbour = previous > np.iinfo(np.int64).min
-    gap = intervals.union(
-        head[neighbour],
-        np.minimum(start, previous + floor.gap_ns)[neighbour],
-    )
-    return [
-        ("launch_latency", fresh),
-        ("kernel_gap", gap),
-        ("unattributed", intervals.union(head[node], start[node])),
-        ("unattributed", perhaps_held(work)),
-        ("event_wait", intervals.union(head[~node], start[~node])),
-        ("unattributed", intervals.union(enqueued, start)),
-    ]
+
+    def __init__(self, work: Work, floor: Floors, of_graph: Mask) -> None:
+        self._work, self._floor, self._of_graph = work, floor, of_graph
+        self._previous = previous_end_on_stream(work)
+        waiting = np.flatnonzero(work.launched & (work.enqueued_ns < work.start_ns))
+        order = waiting[np.argsort(work.enqueued_ns[waiting], kind="stable")]
+        self._queue = Reaching(work.enqueued_ns, work.start_ns, order.astype(work.row.dtype))
+        self._perhaps = perhaps_held(work)
+
+    def layers(self, low_ns: int, high_ns: int) -> list[tuple[str, Span]]:
+        """Layers (account, time) of a block in the order of their tests. They overlap: earlier
+        ones win."""
+        work, floor = self._work, self._floor
+        mine = self._queue.within(low_ns, high_ns)
+        enqueued, start = work.enqueued_ns[mine], work.start_ns[mine]
+        previous, node = self._previous[mine], self._of_graph[mine]
+        head = np.maximum(enqueued, previous)
+        # Only the head of a stream's queue can be what the device waits for: fresh work behind it
+        # does not make a gap a launch latency.
+        fresh = intervals.union(head, np.minimum(start, enqueued + floor.latency_ns))
+        neighbour = previous > np.iinfo(np.int64).min
+        gap = intervals.union(
+            head[neighbour],
+            np.minimum(start, previous + floor.gap_ns)[neighbour],
+        )
+        return [
+            ("launch_latency", fresh),
+            ("kernel_gap", gap),
+            ("unattributed", intervals.union(head[node], start[node])),
+            ("unattributed", self._perhaps),
+            ("event_wait", intervals.union(head[~node], start[~node])),
+            ("unattributed", intervals.union(enqueued, start)),
+        ]
 
 
 def perhaps_held(work: Work) -> Span:
@@ -133,11 +156,8 @@ def perhaps_held(work: Work) -> Span:
     A stream runs in order: such work was enqueued after the last recorded call before it on its
     stream. Before it starts nobody can say that the host had enqueued nothing.
     """
-    found = EMPTY
-    for lane in np.unique(work.lane).tolist():
-        mine = np.flatnonzero(work.lane == lane)
-        known = work.launched[mine]
-        called = np.maximum.accumulate(np.where(known, work.called_ns[mine], LONG_AGO))
-        since = np.append(LONG_AGO, called[:-1])
-        found = intervals.both(found, intervals.union(since[~known], work.start_ns[mine][~known]))
-    return found
+    known = work.launched
+    if known.all():
+        return EMPTY
+    since = latest_before_on_stream(work, np.where(known, work.called_ns, LONG_AGO), LONG_AGO)
+    return intervals.union(since[~known], work.start_ns[~known])

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from laptime.ledger import intervals, states
-from laptime.ledger.device_work import launch_calls
+from laptime.ledger.blocks import HostPieces, cut, host_pieces, longer_than
+from laptime.ledger.device_work import launch_calls, row_type
 from laptime.ledger.intervals import EMPTY, Span
 from laptime.ledger.loaders import RECOGNISED_ONLY, Loaders
 from laptime.ledger.states import State
@@ -30,8 +31,9 @@ NEVER = int(np.iinfo(np.int64).max)
 
 @dataclass(frozen=True)
 class ThreadStates:
-    """States of one thread. ``inside[s]`` is the time covered by a row of state ``s`` (states
-    overlap where rows nest; whoever reads them gives the first state precedence).
+    """States of one thread in one block of time. ``inside[s]`` is the time covered by a row of
+    state ``s`` that reaches into the block (states overlap where rows nest; whoever reads them
+    gives the first state precedence).
 
     ``refill`` is the time in which the thread has just left a blocking call and refills the queue:
     to the end of its next launch call, or to the start of an activity whose launch call is not
@@ -55,12 +57,45 @@ class ThreadStates:
 
 
 @dataclass
+class HostBlock:
+    """The rows that say what threads do in one block of time: lane, ``State``, start and end."""
+
+    host: HostStates
+    pieces: HostPieces
+    lane: Ints
+    state: Ints
+    start_ns: I64
+    end_ns: I64
+    _known: dict[int, ThreadStates] = field(init=False, default_factory=dict)
+
+    def thread(self, lane: int) -> ThreadStates:
+        """States of the thread on a lane."""
+        if lane not in self._known:
+            self._known[lane] = self._read(lane)
+        return self._known[lane]
+
+    def _read(self, lane: int) -> ThreadStates:
+        mine = np.flatnonzero(self.lane == lane)
+        state = self.state[mine]
+        inside: dict[State, Span] = {}
+        for one in State:
+            pick = mine[state == one]
+            if len(pick):
+                inside[one] = intervals.union(self.start_ns[pick], self.end_ns[pick])
+        capture = self.host.capture(lane)
+        if len(capture[0]):
+            inside[State.COMPILE] = intervals.both(inside.get(State.COMPILE, EMPTY), capture)
+        return ThreadStates(lane, inside, self.host.refill(lane), self.pieces.extent(lane))
+
+
+@dataclass
 class HostStates:
-    """Thread states of a timeline, computed when first asked for."""
+    """What a timeline's names and calls say of its threads, computed when first asked for."""
 
     rows: Rows
     loaders: Loaders = RECOGNISED_ONLY
-    _known: dict[int, ThreadStates] = field(init=False, default_factory=dict)
+    _refills: dict[int, Span] = field(init=False, default_factory=dict)
+    _captures: dict[int, Span] = field(init=False, default_factory=dict)
 
     @cached_property
     def _states(self) -> dict[Kind, Ints]:
@@ -91,44 +126,29 @@ class HostStates:
         """Whether the timeline has host rows at all."""
         return any(bool((self.rows.kind == kind).any()) for kind in HOST_KINDS)
 
-    def thread(self, lane: int) -> ThreadStates:
-        """States of the thread on a lane."""
-        if lane not in self._known:
-            self._known[lane] = self._read(lane)
-        return self._known[lane]
+    def blocks(
+        self, inside: Span, starts: Sequence[I64], block_rows: int
+    ) -> Iterator[tuple[HostBlock, int, int]]:
+        """Blocks of about ``block_rows`` rows that cover a set of time, ascending, each with its
+        start and end. ``starts``: the ascending starts of each device's activities."""
+        if len(inside[0]) == 0:
+            return
+        low, high = int(inside[0][0]), int(inside[1][-1])
+        pieces = host_pieces(self.rows, longer_than(self.rows, high - low))
+        for start, end in cut(pieces, starts, low, high, block_rows):
+            yield self.block(pieces, start, end), start, end
 
-    def _read(self, lane: int) -> ThreadStates:
-        rows = self.rows
-        spans: dict[State, list[Span]] = {}
-        blocking, launches = [EMPTY], [EMPTY]
-        first, last = NEVER, -NEVER
-        on_thread = self._on(lane, *HOST_KINDS)
-        for part in slices(len(rows)):  # most rows nest in others: little is left of each part
-            mine = np.flatnonzero(on_thread[part]) + part.start
-            if len(mine) == 0:
-                continue
+    def block(self, pieces: HostPieces, low_ns: int, high_ns: int) -> HostBlock:
+        """States of the threads in ``[low_ns, high_ns)``."""
+        parts = []
+        for mine in pieces.touching(low_ns, high_ns):
             state = self._state_of(mine)
-            start, end = rows.start_ns[mine], rows.end_ns(mine)
-            first, last = min(first, int(start.min())), max(last, int(end.max()))
-            for one in State:
-                pick = state == one
-                if one is not State.NONE and pick.any():
-                    spans.setdefault(one, []).append(intervals.union(start[pick], end[pick]))
-            stops, starts_work = state == State.BLOCKED, state == State.LAUNCH
-            blocking.append((start[stops], end[stops]))
-            launches.append((start[starts_work], end[starts_work]))
-        inside = {one: intervals.union_of(spans[one]) for one in State if one in spans}
-        capture = self._capture(np.flatnonzero(self._on(lane, *API_CALLS)))
-        if len(capture[0]):
-            inside[State.COMPILE] = intervals.both(inside.get(State.COMPILE, EMPTY), capture)
-        blocked, launch = _joined(blocking), _joined(launches)
-        refill = self._refill(*blocked, *launch)
-        extent = (
-            (np.array([first], dtype=np.int64), np.array([last], dtype=np.int64))
-            if last > first
-            else EMPTY
-        )
-        return ThreadStates(lane, inside, refill, extent)
+            says = state != State.NONE
+            mine, state = mine[says], state[says]
+            rows = self.rows
+            parts.append((rows.lane[mine], state, rows.start_ns[mine], rows.end_ns(mine)))
+        lane, state, start, end = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return HostBlock(self, pieces, lane, state, start, end)
 
     def _state_of(self, rows: Ints) -> Ints:
         """``State`` that each of the rows stands for."""
@@ -136,7 +156,8 @@ class HostStates:
         state = np.zeros(len(rows), dtype=np.int8)
         for its, table in self._states.items():
             here = kind == its
-            state[here] = table[name[here]]
+            if here.any():
+                state[here] = table[name[here]]
         return state
 
     def _on(self, lane: int, *kinds: Kind) -> Mask:
@@ -145,23 +166,74 @@ class HostStates:
         wanted &= self.rows.mask_of(*kinds)
         return wanted
 
-    def _refill(self, called: I64, left: I64, launch_start: I64, launch_end: I64) -> Span:
+    @cached_property
+    def _calls(self) -> dict[State, Ints]:
+        """API calls that block, and those that launch."""
+        rows = self.rows
+        found: dict[State, list[Ints]] = {State.BLOCKED: [], State.LAUNCH: []}
+        for kind in API_CALLS:
+            mask, table = rows.mask_of(kind), self._states[kind]
+            for part in slices(len(rows)):
+                mine = np.flatnonzero(mask[part])
+                state = table[rows.name[part][mine]]
+                for one, calls in found.items():
+                    calls.append((mine[state == one] + part.start).astype(row_type(rows)))
+        return {one: np.concatenate(calls) for one, calls in found.items() if calls}
+
+    def refill(self, lane: int) -> Span:
+        """``ThreadStates.refill`` of the thread on a lane, for all of its time."""
+        if lane not in self._refills:
+            self._refills[lane] = self._refill(lane)
+        return self._refills[lane]
+
+    def _refill(self, lane: int) -> Span:
         """From each return of a blocking call to the end of the next launch call, no longer than
         the call lasted.
 
         Where calls are missing the next one seen may be far too late: the device, at work without
         a recorded call, shows that the queue was refilled.
         """
-        if len(left) == 0:
+        rows = self.rows
+        blocking = self._calls.get(State.BLOCKED, EMPTY[0])
+        blocking = blocking[rows.lane[blocking] == lane]
+        if len(blocking) == 0:
             return EMPTY
-        order = np.lexsort((launch_end, launch_start))  # rows' order must not matter
-        at = np.searchsorted(launch_start[order], left)
-        until = np.append(launch_end[order], NEVER)[at]
+        called, left = rows.start_ns[blocking], rows.end_ns(blocking)
+        order = np.argsort(left, kind="stable")
+        called, left = called[order], left[order]
+        launches = self._calls[State.LAUNCH]
+        until = self._next_end(launches[rows.lane[launches] == lane], left)
         at = np.searchsorted(self._uncalled, left)
         shown = np.append(self._uncalled, NEVER)[at]
         known = until < NEVER
         end = np.minimum(np.minimum(until, shown), left + (left - called))
         return intervals.union(left[known], end[known])
+
+    def _next_end(self, launches: Ints, left: I64) -> I64:
+        """End of the first of the calls that starts no earlier than each instant (ascending), of
+        several the one that ends first; ``NEVER`` where none does."""
+        starts, ends = (np.full(len(left), NEVER, dtype=np.int64) for _ in range(2))
+        for part in slices(len(launches)):
+            mine = launches[part]
+            start, end = self.rows.start_ns[mine], self.rows.end_ns(mine)
+            order = np.lexsort((end, start))
+            start, end = start[order], end[order]
+            before = int(np.searchsorted(left, start[-1], side="right"))
+            open_ = np.flatnonzero(starts[:before] >= start[0])
+            at = np.searchsorted(start, left[open_])
+            better = start[at] < starts[open_]
+            better |= (start[at] == starts[open_]) & (end[at] < ends[open_])
+            starts[open_[better]] = start[at[better]]
+            ends[open_[better]] = end[at[better]]
+        return ends
+
+    def capture(self, lane: int) -> Span:
+        """Between the begin and the end of a stream capture on a thread."""
+        if lane not in self._captures:
+            some = self.rows.names_like(states.BEGIN_CAPTURE).any()
+            on = np.flatnonzero(self._on(lane, *API_CALLS)) if some else EMPTY[0]
+            self._captures[lane] = self._capture(on)
+        return self._captures[lane]
 
     def _capture(self, calls: Ints) -> Span:
         """Between the begin and the end of a stream capture on this thread."""
@@ -186,11 +258,5 @@ class HostStates:
             return out
         for lane in np.unique(rows.lane[calls]).tolist():
             here = np.flatnonzero(rows.lane[calls] == lane)
-            mine = np.flatnonzero(self._on(lane, *API_CALLS))
-            out[here] = intervals.contains(self._capture(mine), rows.start_ns[calls[here]])
+            out[here] = intervals.contains(self.capture(lane), rows.start_ns[calls[here]])
         return out
-
-
-def _joined(parts: Sequence[Span]) -> Span:
-    """Stretches one behind another, in the order of the parts."""
-    return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])

@@ -20,6 +20,7 @@ class WorkClass(IntEnum):
 class Work:
     """Activities of one device, ascending by (start, -duration, row).
 
+    Numbers of rows and lanes take 32 bits where that is enough: a long trace has many activities.
     ``row`` the activity's row; ``klass`` a ``WorkClass``; ``lane`` its stream's lane;
     ``call_row`` the launch call's row, -1 where none is recorded; ``enqueued_ns`` the end of the
     launch call or the activity's start if that is earlier (start where the call is unknown);

@@ -44,7 +44,7 @@ DEVICE_WORK = (Kind.KERNEL, Kind.MEMCPY, Kind.MEMSET)
 API_CALLS = (Kind.RUNTIME, Kind.DRIVER)
 HOST_KINDS = (Kind.CPU_OP, Kind.ANNOTATION, Kind.PYTHON, Kind.RUNTIME, Kind.DRIVER)
 
-SLICE_ROWS = 1 << 18
+SLICE_ROWS = 1 << 16
 
 
 def slices(rows: int) -> Iterator[slice]:
