@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from laptime.ledger import frames
+from laptime.ledger.blocks import HostPieces, host_pieces, longer_than
 from laptime.ledger.innermost import nest
 from laptime.ledger.ledger import DeviceLedger, Ledger
 from laptime.ledger.work import Work
-from laptime.model.rows import HOST_KINDS, I64, Ints, Kind, Rows
+from laptime.model.rows import I64, Ints, Kind, Rows
 
 SHOWN = 3
 """Slowest laps shown, and names shown for each."""
@@ -119,18 +121,28 @@ class _Names:
     ) -> None:
         self.rows, self.windows = rows, device.windows
         self.work = work.row if work is not None else np.zeros(0, dtype=np.int64)
-        lanes = owner if work is None else np.union1d(owner, work.thread[work.thread >= 0])
-        on_host = rows.mask_of(*HOST_KINDS)
-        if len(lanes):
-            on_host &= np.isin(rows.lane, lanes)
-        host = np.flatnonzero(on_host)
-        mark = rows.names_matching(lambda n: n in marks)
+        self.lanes = owner if work is None else np.union1d(owner, work.thread[work.thread >= 0])
+        self.mark = rows.names_matching(lambda n: n in marks)
         # Bound to other objects, a function is still the same one.
         self.same = np.arange(len(rows.names), dtype=np.int64)
         first: dict[str, int] = {}
         for i in rows.names_used(Kind.PYTHON):
             self.same[i] = first.setdefault(frames.function(rows.names[i]), i)
-        self.on_host: Ints = host[~mark[rows.name[host]] & (rows.dur_ns[host] > 0)]
+
+    @cached_property
+    def _pieces(self) -> HostPieces:
+        span = self.windows[-1].end_ns - self.windows[0].start_ns
+        return host_pieces(self.rows, longer_than(self.rows, span))
+
+    def _on_host(self, low_ns: int, high_ns: int) -> Ints:
+        """Host rows of the threads, other than marks, that take time in a stretch; ascending."""
+        found = []
+        for mine in self._pieces.touching(low_ns, high_ns):
+            mine = mine[~self.mark[self.rows.name[mine]]]
+            if len(self.lanes):
+                mine = mine[np.isin(self.rows.lane[mine], self.lanes)]
+            found.append(mine)
+        return np.sort(np.concatenate(found))
 
     def device(self, slow: int, middle: int) -> list[Difference]:
         """Device work that starts in the window, which the slow one has more of."""
@@ -152,11 +164,9 @@ class _Names:
     def _self_ns(self, window: int) -> I64:
         """Self time of host rows inside a window, by name: rows nest, and each instant of a thread
         counts for the innermost row of any kind."""
-        rows, host = self.rows, self.on_host
+        rows = self.rows
         low, high = self.windows[window].start_ns, self.windows[window].end_ns
-        inside = rows.start_ns[host] < high
-        inside &= rows.end_ns(host) > low
-        mine = host[inside]
+        mine = self._on_host(low, high)
         out = np.zeros(len(rows.names), dtype=np.int64)
         for lane in np.unique(rows.lane[mine]).tolist():
             found = nest(rows, mine[rows.lane[mine] == lane])

@@ -109,9 +109,12 @@ def both(a: Span, b: Span) -> Span:
 
 def clip(a: Span, low: int, high: int) -> Span:
     """The part of the set inside ``[low, high)``."""
-    starts, ends = np.maximum(a[0], low), np.minimum(a[1], high)
-    real = ends > starts
-    return starts[real], ends[real]
+    if high <= low:
+        return EMPTY
+    touched = slice(
+        int(np.searchsorted(a[1], low, side="right")), int(np.searchsorted(a[0], high, side="left"))
+    )
+    return np.maximum(a[0][touched], low), np.minimum(a[1][touched], high)
 
 
 def total(a: Span) -> int:
