@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from laptime.model.errors import CannotTell, LaptimeError, UnreadableInput, UsageError
     from laptime.model.run import Run
     from laptime.model.table import Table
+    from laptime.querying import sql
+    from laptime.saving import save
 
 __version__ = "0.1.0"
 
@@ -41,11 +43,15 @@ __all__ = [
     "explain",
     "lap",
     "open",
+    "save",
+    "sql",
 ]
 
 _HOME = {
     "Explanation": "laptime.explanation",
     "Run": "laptime.model.run",
+    "save": "laptime.saving",
+    "sql": "laptime.querying",
     "Table": "laptime.model.table",
     "LaptimeError": "laptime.model.errors",
     "UsageError": "laptime.model.errors",

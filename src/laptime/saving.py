@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,10 @@ from laptime.explanation import Explanation
 from laptime.model import parquet
 from laptime.model.errors import LaptimeError, UsageError
 from laptime.model.rows import SLICE_ROWS, Ints
-from laptime.model.run import Run, Timeline
+from laptime.model.run import Run
 from laptime.model.run_tables import (
     BUILDERS,
+    args_slice,
     origin_ns,
     row_ints,
     row_slices,
@@ -37,8 +38,7 @@ from laptime.tables import EXPLAINED, explained_table
 
 STRINGS = (Column("set", "int", ""), Column("code", "int", ""))
 COUNTED = (Column("value", "int", ""),)
-ARGS = (Column("row", "int", ""), Column("args", "text", ""))
-SLICED = ("rows", "row_ints", "row_texts")
+SLICED = ("rows", "args", "row_ints", "row_texts")
 """Tables that have files of their own for each timeline."""
 
 
@@ -164,7 +164,7 @@ def _timeline(con: Any, folder: Path, run: Run, number: int, strings: _Strings) 
     """Write one timeline's rows and arguments; what ``meta.json`` says of it."""
     timeline = run.timelines[number]
     rows = timeline.rows
-    read = _texts_of(timeline)
+    read = getattr(rows.read_args, "texts", None)
     slices = 0
     for table in row_slices(run, timeline, SLICE_ROWS):
         part = slice(slices * SLICE_ROWS, slices * SLICE_ROWS + len(table))
@@ -172,7 +172,7 @@ def _timeline(con: Any, folder: Path, run: Run, number: int, strings: _Strings) 
         path = file_of(folder, "rows", number, slices)
         parquet.write(con, table, path, {**extra, "_phase": rows.phase[part]})
         if read is not None:
-            args = _args(read(np.arange(part.start, part.stop)), part.start)
+            args = args_slice(timeline, part.start, part.stop)
             if len(args):
                 parquet.write(con, args, file_of(folder, "args", number, slices))
         slices += 1
@@ -216,18 +216,6 @@ def _timeline(con: Any, folder: Path, run: Run, number: int, strings: _Strings) 
         "vendor": timeline.vendor,
         "facts": dict(timeline.facts),
     }
-
-
-def _texts_of(timeline: Timeline) -> Callable[[Ints], list[bytes | None]] | None:
-    """How argument text is read; None where the timeline has none."""
-    read: Callable[[Ints], list[bytes | None]] | None
-    read = getattr(timeline.rows.read_args, "texts", None)
-    return read
-
-
-def _args(texts: Sequence[bytes | None], first: int) -> Table:
-    held = [(first + i, t.decode("utf-8", "replace")) for i, t in enumerate(texts) if t is not None]
-    return Table.from_rows(ARGS, held)
 
 
 def saved_tables(folder: Path, meta: Mapping[str, Any]) -> dict[str, list[Path]]:

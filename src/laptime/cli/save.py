@@ -36,5 +36,5 @@ def run(args: argparse.Namespace) -> int:
     folder = save(explanation_of(evidence), args.output, replace=args.replace)
     rows = sum(len(t.rows) for t in evidence.timelines)
     size = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
-    print(visible(f"{folder}: {rows:,} rows, {size / 1e6:,.1f} MB"))
+    print(visible(f"{folder}: {rows:,} rows in {size / 1e3:,.0f} kB"))
     return 0

@@ -299,7 +299,7 @@ class SavedRun:
             said = meta["health"]
             losses = [Loss(**loss) for loss in said["losses"]]
             health = Health(int(said["items"]), losses, [str(w) for w in said["warnings"]])
-            health.warnings += _changed(meta["sources"])
+            health.warnings += changed(meta["sources"])
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError):
             raise UnreadableInput(
                 f"{folder}: is damaged: {META} lacks what it must hold; save the run again"
@@ -346,7 +346,7 @@ def _captures(folder: Path, facts: Mapping[str, Any]) -> Unpacked:
     return Unpacked(facts, values)
 
 
-def _changed(sources: Sequence[Mapping[str, Any]]) -> list[str]:
+def changed(sources: Sequence[Mapping[str, Any]]) -> list[str]:
     """A sentence for each source that is still there and is no longer what was saved."""
     found = []
     for source in sources:

@@ -1,6 +1,6 @@
 """Tables to Parquet files and back, through DuckDB (imported when first used).
 
-Nothing of DuckDB leaves this module but connections for ``laptime.querying``.
+Only ``laptime.querying`` uses its connections; no object of DuckDB goes further.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from laptime.model.errors import UnreadableInput, UsageError
-from laptime.model.table import Column, Table, Values
+from laptime.model.table import Table, Type, Values
 
 SQL_TYPES = {"int": "BIGINT", "float": "DOUBLE", "text": "VARCHAR", "bool": "BOOLEAN"}
 
@@ -152,18 +152,17 @@ def one_line(error: BaseException) -> str:
     return text.split("Error: ", 1)[-1][:300]
 
 
-def columns_of(described: Sequence[tuple[str, str]]) -> list[Column]:
-    """Columns of an answer from its (name, engine type) pairs; every one may hold null."""
-    return [Column(name, _type(kind), "", nullable=True) for name, kind in described]
-
-
-def _type(kind: str) -> Any:
-    if kind in {"BOOLEAN"}:
+def type_of(kind: str) -> Type:
+    """A column's type from the engine's own."""
+    if kind == "BOOLEAN":
         return "bool"
-    if kind in {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}:
+    if kind in _INTEGERS:
         return "int"
-    if kind in {"UBIGINT", "HUGEINT", "UHUGEINT"}:
-        return "int"
-    if kind in {"FLOAT", "DOUBLE"} or kind.startswith("DECIMAL"):
-        return "float"
-    return "text"
+    return "float" if kind in ("FLOAT", "DOUBLE") or kind.startswith("DECIMAL") else "text"
+
+
+_INTEGERS = frozenset(
+    sign + kind
+    for sign in ("", "U")
+    for kind in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+)

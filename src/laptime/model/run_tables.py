@@ -63,6 +63,15 @@ ROW_TEXTS = Layout(
         Column("value", "text", "Its value."),
     ),
 )
+ARGS = Layout(
+    "args",
+    "Argument text of the events that have arguments, as recorded (JSON).",
+    (
+        TIMELINE,
+        Column("row", "int", "The event (rows.row)."),
+        Column("args", "text", "The text; args->>'$.\"External id\"' gives a value."),
+    ),
+)
 TIMELINES = Layout(
     "timelines",
     "One process each.",
@@ -222,6 +231,18 @@ def row_texts(timeline: Timeline) -> Table:
     return concatenated(ROW_TEXTS.columns, tables)
 
 
+def args_slice(timeline: Timeline, first: int, end: int) -> Table:
+    """The table ``args`` of some rows of one timeline."""
+    read = getattr(timeline.rows.read_args, "texts", None)
+    texts = [] if read is None else read(np.arange(first, end))
+    held = [
+        (timeline.id, first + i, text.decode("utf-8", "replace"))
+        for i, text in enumerate(texts)
+        if text is not None
+    ]
+    return Table.from_rows(ARGS.columns, held)
+
+
 def _objects(texts: Sequence[Any]) -> Ints:
     out: Ints = np.empty(len(texts), dtype=object)
     out[:] = texts
@@ -317,6 +338,7 @@ BUILDERS: Mapping[str, tuple[Layout, Callable[[Run], Table]]] = {
     "rows": (ROWS, _rows),
     "row_ints": (ROW_INTS, _all(ROW_INTS, row_ints)),
     "row_texts": (ROW_TEXTS, _all(ROW_TEXTS, row_texts)),
+    "args": (ARGS, _all(ARGS, lambda t: args_slice(t, 0, len(t.rows)))),
     "timelines": (TIMELINES, _timelines),
     "lanes": (LANES, _lanes),
     "devices": (DEVICES, _devices),

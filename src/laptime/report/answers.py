@@ -1,0 +1,135 @@
+"""The answer to a query: as a table on a terminal, as JSON (``laptime.sql/1``), as CSV."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import islice
+from typing import IO, Any
+
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
+
+from laptime.model.table import Layout
+from laptime.report.layout import trimmed
+from laptime.report.numbers import count, visible
+
+SCHEMA = "laptime.sql/1"
+
+Rows = Iterator[tuple[Any, ...]]
+Columns = Sequence[tuple[str, str]]
+
+
+def render(columns: Columns, rows: Rows, to: Console, most: int) -> None:
+    """Print at most ``most`` rows as a table, and say where there are more."""
+    shown = list(islice(rows, most + 1))
+    numeric = [_numeric(kind) for _, kind in columns]
+    table = Table(
+        *(
+            Column(visible(name), justify="right" if right else "left", overflow="fold")
+            for (name, _), right in zip(columns, numeric, strict=True)
+        ),
+        box=None,
+        header_style="dim",
+        padding=(0, 2, 0, 0),
+    )
+    for row in shown[:most]:
+        table.add_row(*(Text(_cell(v)) for v in row))
+    with trimmed(to):
+        to.print(table)
+        more = len(shown) > most
+        said = f"the first {count(most)} rows; --rows N shows more, --json and --csv give all"
+        to.print(Text(said if more else f"{count(len(shown))} rows", style="dim"))
+
+
+def write_json(columns: Columns, rows: Rows, to: IO[str]) -> None:
+    """One JSON object, a line for each row: numbers are exact, what is missing is null."""
+    heads = [{"name": name, "type": kind} for name, kind in columns]
+    to.write(f'{{\n"schema": "{SCHEMA}",\n"columns": {json.dumps(heads)},\n"rows": ')
+    before = "[\n"
+    for row in rows:
+        to.write(f"{before}  {json.dumps([_json(v) for v in row], allow_nan=False)}")
+        before = ",\n"
+    to.write("\n]\n}\n" if before == ",\n" else "[]\n}\n")
+
+
+def write_csv(columns: Columns, rows: Rows, to: IO[str]) -> None:
+    """Lines of commas; what is missing is nothing, an empty text is two quotes."""
+    to.write(",".join(_csv(name) for name, _ in columns) + "\n")
+    for row in rows:
+        to.write(",".join(_csv(v) for v in row) + "\n")
+
+
+def render_layouts(layouts: Mapping[str, Layout], to: Console) -> None:
+    """Print what tables there are, with their columns, types and units."""
+    with trimmed(to):
+        for name, layout in layouts.items():
+            to.print(Text.assemble((name, "bold"), f": {layout.meaning}"))
+            table = Table(
+                Column(no_wrap=True), Column(no_wrap=True), Column(overflow="fold"), box=None,
+                show_header=False, padding=(0, 2, 0, 2),
+            )  # fmt: skip
+            for c in layout.columns:
+                kind = f"{c.type}{f' {c.unit}' if c.unit else ''}{' null' if c.nullable else ''}"
+                table.add_row(Text(c.name), Text(kind, style="dim"), Text(c.meaning))
+            to.print(table)
+
+
+def write_layouts(layouts: Mapping[str, Layout], to: IO[str]) -> None:
+    """The same as one JSON object."""
+    told = {
+        name: {
+            "meaning": layout.meaning,
+            "columns": [
+                {
+                    "name": c.name,
+                    "type": c.type,
+                    "unit": c.unit,
+                    "nullable": c.nullable,
+                    "meaning": c.meaning,
+                }
+                for c in layout.columns
+            ],
+        }
+        for name, layout in layouts.items()
+    }
+    to.write(json.dumps({"schema": "laptime.tables/1", "tables": told}, indent=1) + "\n")
+
+
+def _numeric(kind: str) -> bool:
+    return kind.endswith("INT") or kind.startswith(("DECIMAL", "DOUBLE", "FLOAT", "INTEGER"))
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "null"
+    return f"{value:.6g}" if isinstance(value, float) else visible(str(value))
+
+
+def _json(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float | Decimal):
+        number = float(value)
+        return number if math.isfinite(number) else str(number)
+    if isinstance(value, Mapping):
+        return {str(k): _json(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json(v) for v in value]
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def _csv(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping | list | tuple):
+        value = json.dumps(_json(value))
+    text = str(value)
+    if text == "" or any(c in text for c in ',"\r\n'):
+        return '"' + text.replace('"', '""') + '"'
+    return text
