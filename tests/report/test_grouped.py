@@ -12,6 +12,9 @@ from tests.report import made
 
 def test_ranks_are_listed_with_neighbours_as_ranges() -> None:
     assert grouped.listed([7, 0, 2, 3, 5, 3]) == "0, 2-3, 5, 7"
+    apart = [r for r in range(60) if r % 3]
+    told = "1-2, 4-5, 7-8, 10-11, 13-14, 16-17, 19-20, 22-23, 25-26, 28-29"
+    assert grouped.listed(apart) == f"{told} and 20 more"
 
 
 def test_findings_of_one_cause_are_one_entry() -> None:

@@ -17,6 +17,9 @@ from laptime.report.ranges import over, phrase, variants
 _STEPS = 4
 """Next steps of one cause; those of the worst rank first."""
 
+_RANGES = 10
+"""Ranges of ranks that are listed; JSON has every rank."""
+
 _VARIANTS = 3
 """Texts of one cause that differ in more than figures; the rest are counted."""
 
@@ -208,11 +211,13 @@ def _name(finding: Finding) -> str:
 
 
 def listed(ranks: Sequence[int]) -> str:
-    """Ranks in order, neighbours as ranges ("0, 2-5, 7")."""
+    """Ranks in order, neighbours as ranges ("0, 2-5, 7"); of very many, the first ones."""
     parts: list[list[int]] = []
     for rank in sorted(set(ranks)):
         if parts and rank == parts[-1][-1] + 1:
             parts[-1].append(rank)
         else:
             parts.append([rank])
-    return ", ".join(str(p[0]) if len(p) == 1 else f"{p[0]}-{p[-1]}" for p in parts)
+    told = ", ".join(str(p[0]) if len(p) == 1 else f"{p[0]}-{p[-1]}" for p in parts[:_RANGES])
+    rest = sum(len(p) for p in parts[_RANGES:])
+    return f"{told} and {count(rest)} more" if rest else told
