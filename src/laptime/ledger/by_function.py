@@ -109,12 +109,14 @@ class _Thread:
         its, _, self.piece = intervals.overlaps(self.nest.span, laps)
         self.at: Ints = self.nest.at[its]
         self.length: I64 = self.piece[1] - self.piece[0]
-        names, place = np.unique(rows.name[self.nest.row], return_inverse=True)
-        texts = [rows.names[i] for i in names.tolist()]
-        self.functions = sorted({frames.function(t) for t in texts})
+        name = rows.name[self.nest.row]
+        used = np.flatnonzero(np.bincount(name, minlength=len(rows.names))).tolist()
+        told = {i: frames.function(rows.names[i]) for i in used}
+        self.functions = sorted(set(told.values()))
         index = {f: i for i, f in enumerate(self.functions)}
-        of_name = np.array([index[frames.function(t)] for t in texts], dtype=np.int64)
-        self.function: Ints = of_name[place]
+        of_name = np.zeros(len(rows.names), dtype=np.int64)
+        of_name[used] = [index[told[i]] for i in used]
+        self.function: Ints = of_name[name]
         started = intervals.contains(laps, rows.start_ns[self.nest.row])
         self.count = np.bincount(self.function[started], minlength=len(self.functions))
         own = np.array([frames.is_own(f) for f in self.functions], dtype=np.bool_)

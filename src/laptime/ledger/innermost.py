@@ -44,12 +44,12 @@ def nest(rows: Rows, members: Ints) -> Nest:
     # Where something ends, the parent of the outermost that ends goes on; where something starts,
     # the last in order is innermost, whatever ends there.
     by_end = np.lexsort((depth, end))
-    ends, first = np.unique(end[by_end], return_index=True)
-    ended = by_end[first]
-    starts, last = np.unique(start[::-1], return_index=True)
-    at = np.concatenate((ends, starts))
+    ends = end[by_end]
+    ended = by_end[np.append(True, ends[1:] > ends[:-1])]
+    last = np.flatnonzero(np.append(start[1:] > start[:-1], True))
+    at = np.concatenate((end[ended], start[last]))
     around = np.where(depth > 0, parent, -1)
-    who = np.concatenate((around[ended], len(start) - 1 - last))
+    who = np.concatenate((around[ended], last))
     order = np.argsort(at, kind="stable")
     at, who = at[order], who[order]
     real = np.append(at[1:] > at[:-1], False)
