@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -14,6 +15,9 @@ from laptime.report.clock import Clock, FileTime, first_event_ns
 from laptime.report.layout import trimmed
 from laptime.report.numbers import NOT_MEASURED, count, duration, share, visible
 from laptime.report.selection import said_of, view_of, views_of
+
+_BESIDE = 80
+"""Columns from which lanes and names stand beside their figures, which are never cut."""
 
 
 def render(explanation: Explanation, to: Console, cause: str, rank: int | None = None) -> None:
@@ -95,6 +99,13 @@ def _events(explanation: Explanation, view: View, finding: Finding, to: Console)
             "ts is what the file holds, in us; Perfetto and chrome://tracing count from its first "
             f"event, ts {in_file.ts(first)}: {shift} each start",
         )
+    if to.width < _BESIDE:
+        for event in finding.events:
+            start, ts = clock.start_ns(view, event.start_ns), in_file.ts(event.start_ns)
+            to.print(Text(f"{start:,} ns, {duration(event.dur_ns)}, ts {ts}"))
+            name = Text(f"{visible(event.lane)}: {visible(event.name)}", overflow="fold")
+            to.print(Padding(name, (0, 0, 0, 2)))
+        return
     table = Table(
         Column("start", justify="right", no_wrap=True),
         Column("duration", justify="right", no_wrap=True),
