@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -75,8 +77,8 @@ def test_cpu_only(made: list[Made], given_laps: Laps, rows: int) -> None:
         _same(timeline_of(made), given_laps, rows)
 
 
-def _small(piece: int) -> patch.multiple:  # type: ignore[type-arg]
-    """Pieces of a few rows, no limit on reading, and rows of 5 steps kept apart."""
+def _small(piece: int) -> AbstractContextManager[Any]:
+    """Pieces of a few rows, and no limit on reading."""
     return patch.multiple(blocks, PIECE_ROWS=piece, READ_ROWS=4 * piece, MOST_READ=1 << 30)
 
 
@@ -110,16 +112,15 @@ def test_reaching_gives_what_touches_each_block(
 
 def _rows(start: list[int], dur: list[int]) -> Rows:
     size = len(start)
-    of = {"dtype": np.int32}
     return Rows(
         start_ns=np.array(start, dtype=np.int64),
         dur_ns=np.array(dur, dtype=np.int64),
-        name=np.zeros(size, **of),
+        name=np.zeros(size, dtype=np.int32),
         names=["aten::mm"],
-        category=np.zeros(size, **of),
+        category=np.zeros(size, dtype=np.int32),
         categories=["cpu_op"],
         kind=np.full(size, int(Kind.CPU_OP), dtype=np.uint8),
-        lane=np.zeros(size, **of),
+        lane=np.zeros(size, dtype=np.int32),
         phase=np.full(size, 88, dtype=np.uint8),
     )
 
