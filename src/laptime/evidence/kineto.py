@@ -164,11 +164,7 @@ def _timelines(
     world = distributed.get("world_size")
     host = next((head[k] for k in HOST_KEYS if isinstance(head.get(k), str)), None)
     prefix = f"rank{rank}/" if rank is not None else ""
-    thread_names = {
-        (kineto_lanes.number(pid), kineto_lanes.number(tid)): value
-        for name, pid, tid, value in scan.meta
-        if name == "thread_name" and value
-    }
+    thread_names = kineto_lanes.thread_names(scan.meta)
     lanes = kineto_lanes.canonical(scan.lanes, scan.lane, kind, thread_names, prefix=prefix)
     if lanes.excess is not None:
         kind[lanes.excess] = Kind.OTHER

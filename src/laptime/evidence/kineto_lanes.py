@@ -36,6 +36,30 @@ def stream_number(tid: int | str | None) -> int | None:
     return int(found.group(1)) if found else None
 
 
+GENERATED = re.compile(r"(thread|stream|process)?\s*-?\d*\s*(\(.*\))?", re.IGNORECASE)
+"""What profilers write for a thread that nobody named: ``thread 17 (python)``, ``stream 7``."""
+
+
+def thread_names(meta: Sequence[tuple[str, Any, Any, str]]) -> dict[tuple[Any, Any], str]:
+    """The name of each thread, by (pid, tid), from its ``thread_name`` items.
+
+    Where a thread has several, a name that somebody gave goes before one that a profiler made of
+    its number; of those left, the first in alphabetical order. The order of events has no say.
+    """
+    found: dict[tuple[Any, Any], str] = {}
+    for item, pid, tid, name in meta:
+        if item != "thread_name" or not name:
+            continue
+        key = (number(pid), number(tid))
+        if key not in found or _by_merit(name) < _by_merit(found[key]):
+            found[key] = name
+    return found
+
+
+def _by_merit(name: str) -> tuple[bool, str]:
+    return GENERATED.fullmatch(name.strip()) is not None, name
+
+
 @dataclass(frozen=True)
 class LaneMap:
     """Canonical lanes, with the lane of each row.

@@ -33,6 +33,7 @@ class Device:
     """One accelerator. ``id`` is unique in the run; ``ordinal`` is the evidence's own number.
 
     ``properties`` are the driver's attributes as recorded; nothing is filled in from tables.
+    ``pid`` is the process whose part of it this is, where several of one file use it; else None.
     """
 
     id: str
@@ -42,6 +43,7 @@ class Device:
     host: str | None = None
     rank: int | None = None
     properties: Mapping[str, Any] = field(default_factory=dict)
+    pid: int | str | None = None
 
 
 @dataclass

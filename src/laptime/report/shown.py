@@ -286,7 +286,11 @@ def device_of(explanation: Explanation, id_: str) -> Device | None:
 def device_title(explanation: Explanation, device: DeviceLedger) -> str:
     """Id and, where recorded, the model name."""
     model = _model(explanation, device)
-    return f"{visible(device.device)}{f' ({model})' if model else ''}"
+    known = device_of(explanation, device.device)
+    title = device.device
+    if known is not None and known.pid is not None:
+        title = f"{title.replace(f'/pid{known.pid}', '', 1)}, process {known.pid}"
+    return f"{visible(title)}{f' ({model})' if model else ''}"
 
 
 def _model(explanation: Explanation, device: DeviceLedger) -> str:
