@@ -38,12 +38,6 @@ def test_a_sound_trace_has_nothing_to_say(tmp_path: Path) -> None:
     assert (health.losses, health.warnings) == ([], [])
 
 
-def test_kernels_before_their_calls_mean_that_the_clocks_disagree(tmp_path: Path) -> None:
-    (warning,) = read(tmp_path, events(lead_us=-25)).health.warnings
-    assert "40 of 40 device activities start before their own launch call" in warning
-    assert "at least 25.0 us" in warning
-
-
 def test_kernels_without_a_duration_are_a_loss_and_not_counted(tmp_path: Path) -> None:
     run = read(tmp_path, events(dur=False))
     assert [(x.reason, x.count) for x in run.health.losses] == [
@@ -64,4 +58,9 @@ def test_events_of_another_tool_are_named(tmp_path: Path) -> None:
 def test_published_traces_have_neither(path: Path) -> None:
     health = laptime.open(str(path)).health
     assert health.losses == []
-    assert not any("clocks disagree" in w for w in health.warnings)
+    (*said,) = (w for w in health.warnings if "clocks" in w or "clock may" in w)
+    assert len(said) == (kineto_id(path) in CLOCKS_DISAGREE), said
+
+
+CLOCKS_DISAGREE = {"kineto/tracelens/mi300/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz"}
+"""Its last kernel ends 8.066 us after the hipDeviceSynchronize behind it has returned."""

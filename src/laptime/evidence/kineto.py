@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import laptime._native as _native
-from laptime.evidence import kineto_checks, kineto_lanes, kineto_processes, kineto_words
+from laptime.evidence import (
+    kineto_checks,
+    kineto_clocks,
+    kineto_lanes,
+    kineto_processes,
+    kineto_words,
+)
 from laptime.evidence.args import ArgReader
 from laptime.evidence.format import Match, Progress
 from laptime.model.errors import UnreadableInput
@@ -224,7 +230,11 @@ def _timelines(
         vendor=kineto_words.vendor(api_names, [d.name or "" for d in device_list]),
         facts=facts,
     )
-    return kineto_processes.split(timeline, health)
+    timelines = kineto_processes.split(timeline, health)
+    for one in timelines:
+        process = f", process {one.pid}" if len(timelines) > 1 else ""
+        kineto_clocks.check(one, source.name + process, health)
+    return timelines
 
 
 def _rank(distributed: Mapping[str, Any], name: str) -> int | None:

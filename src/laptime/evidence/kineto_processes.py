@@ -182,8 +182,8 @@ def _users(device: Ints, user: Ints, sure: Mask) -> list[tuple[int, int]]:
 
 
 def _launchers(rows: Rows, device_rows: Ints, process_of_lane: Ints) -> tuple[Ints, Mask]:
-    """The process that launched each device row (-1: no call with its id began before it), and
-    whether its id belongs to calls of that process alone.
+    """The process that launched each device row (-1: no call tells), and whether its id belongs to
+    calls of that process alone.
 
     Calls and device rows stand in one line, by id, then time: the call that counts is the last one
     before. Of calls of one id and time that of the process with more rows counts.
@@ -206,12 +206,18 @@ def _launchers(rows: Rows, device_rows: Ints, process_of_lane: Ints) -> tuple[In
     calls_in_line = line[place]
     last = np.searchsorted(place, np.flatnonzero(line >= len(calls))) - 1
     to = line[line >= len(calls)]
-    hit = last >= 0
-    hit[hit] = ids[calls_in_line[last[hit]]] == ids[to[hit]]
-    to, last = to[hit] - len(calls), last[hit]
-    out[to] = process[calls_in_line[last]]
     id_line, process_line = ids[calls_in_line], process[calls_in_line]
     new_id = np.flatnonzero(np.append(True, id_line[1:] != id_line[:-1]))
     alone = np.minimum.reduceat(process_line, new_id) == np.maximum.reduceat(process_line, new_id)
-    sure[to] = alone[np.searchsorted(new_id, last, side="right") - 1]
+    of_one = np.repeat(alone, np.diff(np.append(new_id, len(id_line))))
+    begun = last >= 0
+    begun[begun] = id_line[last[begun]] == ids[to[begun]]
+    # Clocks that disagree put an activity before its call: an id of one process tells all the same.
+    after = np.minimum(last + 1, len(id_line) - 1)
+    early = ~begun & (id_line[after] == ids[to]) & of_one[after]
+    call = np.where(early, after, last)
+    hit = begun | early
+    to, call = to[hit] - len(calls), call[hit]
+    out[to] = process_line[call]
+    sure[to] = of_one[call]
     return out, sure
