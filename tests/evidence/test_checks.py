@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import laptime
+from laptime.report.shown import loss_lines
 from tests.evidence_files import kineto_files, kineto_id, needs_evidence
 
 
@@ -64,3 +65,17 @@ def test_published_traces_have_neither(path: Path) -> None:
 
 CLOCKS_DISAGREE = {"kineto/tracelens/mi300/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz"}
 """Its last kernel ends 8.066 us after the hipDeviceSynchronize behind it has returned."""
+
+
+def test_begins_without_ends_are_told_with_their_place(tmp_path: Path) -> None:
+    begin = {"ph": "B", "cat": "cpu_op", "name": "left open", "pid": 1, "tid": 1, "ts": 1000}
+    end = {"ph": "E", "cat": "cpu_op", "name": "never begun", "pid": 2, "tid": 2, "ts": 1001}
+    rows = [*events(), begin, begin | {"ts": 1500}, end]
+    run = read(tmp_path, rows)
+    text = (tmp_path / "trace.json").read_bytes()
+    assert {(x.reason, x.count, x.offset) for x in run.health.losses} == {
+        ("begin without end", 2, text.index(b'{"ph": "B"')),
+        ("end without begin", 1, text.index(b'{"ph": "E"')),
+    }
+    place = text.index(b'{"ph": "B"')
+    assert f"begin without end (2, first at byte {place:,})" in "\n".join(loss_lines(run.health))

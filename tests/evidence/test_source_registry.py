@@ -15,8 +15,9 @@ import pytest
 
 from laptime.evidence import registry
 from laptime.evidence.format import Match, Progress
-from laptime.evidence.join import joined, natural
+from laptime.evidence.join import joined
 from laptime.evidence.lookalike import looks_like
+from laptime.evidence.natural import natural
 from laptime.evidence.registry import identify, open_run
 from laptime.evidence.source import Source
 from laptime.model.errors import UnreadableInput, UsageError
@@ -75,7 +76,7 @@ def only_toy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def toy(path: Path, rank: int | None) -> Path:
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(exist_ok=True, parents=True)
     path.write_bytes(gzip.compress(json.dumps({"toy": rank}).encode()))
     return path
 
@@ -94,8 +95,6 @@ def test_folder_reads_one_level_below_in_natural_order(tmp_path: Path) -> None:
     toy(tmp_path / "n10.json.gz", None)
     toy(tmp_path / "n9.json.gz", None)
     toy(tmp_path / "sub" / "r.json.gz", 0)
-    (tmp_path / "sub" / "deep").mkdir()
-    toy(tmp_path / "sub" / "deep" / "x.json.gz", 7)
     toy(tmp_path / ".hidden.json.gz", 8)
     (tmp_path / "config.json").write_text('{"lr": 1}')
     (tmp_path / "notes.txt").write_text("hello")
@@ -110,7 +109,44 @@ def test_folder_reads_one_level_below_in_natural_order(tmp_path: Path) -> None:
     assert "config.json: looks like JSON without trace events" in said
     assert "notes.txt: looks like plain text" in said
     assert "broken.json: is not whole" in said
-    assert len(run.health.warnings) == 3
+    assert "2 of the files say no rank" in run.health.warnings[3]
+    assert len(run.health.warnings) == 4
+
+
+def test_folder_reads_what_is_named_as_a_trace_down_to_three_levels(tmp_path: Path) -> None:
+    toy(tmp_path / "a.json.gz", 0)
+    toy(tmp_path / "host" / "two" / "b.json.gz", 1)
+    (tmp_path / "host" / "two" / "notes.txt").write_text("hello")
+    toy(tmp_path / "host" / "two" / "three" / "c.JSON", 2)
+    toy(tmp_path / "host" / "two" / "three" / "weights.bin", 9)
+    toy(tmp_path / "host" / "two" / "three" / "four" / "d.json.gz", 3)
+    (tmp_path / "host" / "loop").symlink_to(tmp_path)
+    (tmp_path / ".cache").mkdir()
+    run = open_run(tmp_path)
+    assert [t.rank for t in run.timelines] == [0, 1, 2]
+    four = tmp_path / "host" / "two" / "three" / "four"
+    said = [w.removeprefix(f"{tmp_path}: ") for w in run.health.warnings]
+    assert said[0].startswith("2 files two or more levels below, not named as traces")
+    assert said[1].startswith(f"1 folder more than 3 levels below not looked into ({four})")
+    assert len(said) == 2
+
+
+def test_evidence_below_the_deepest_level_is_not_said_to_be_none(tmp_path: Path) -> None:
+    toy(tmp_path / "1" / "2" / "3" / "4" / "a.json.gz", 0)
+    deep = tmp_path / "1" / "2" / "3" / "4"
+    with pytest.raises(UnreadableInput, match=r"1 folder more than 3 levels .* name them") as said:
+        open_run(tmp_path)
+    assert str(deep) in str(said.value)
+    assert [t.rank for t in open_run(deep).timelines] == [0]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root lists every folder")
+def test_a_closed_folder_below_is_skipped_and_said(tmp_path: Path) -> None:
+    toy(tmp_path / "a.json.gz", 0)
+    (tmp_path / "shut").mkdir(mode=0)
+    run = open_run(tmp_path)
+    assert [t.rank for t in run.timelines] == [0]
+    assert "shut: cannot be listed" in run.health.warnings[0]
 
 
 def test_folder_without_evidence(tmp_path: Path) -> None:
@@ -161,9 +197,26 @@ def test_conflicts_are_recorded_and_ids_stay_unique(tmp_path: Path) -> None:
     assert [t.id for t in run.timelines] == ["rank1", "rank1#2", "c#3"]
     assert [d.id for d in run.devices] == ["gpu0", "gpu0#2", "gpu1#2", "gpu0#3"]
     assert [lane.device for lane in run.timelines[1].lanes] == ["gpu0#2", "gpu1#2", None]
-    assert run.health.warnings[0] == "same"
-    assert "rank 1 is claimed by 2 files" in run.health.warnings[1]
-    assert "disagree on the number of ranks (2, 4)" in run.health.warnings[2]
+    assert run.health.warnings == [
+        "3 files (c, b, a): same",
+        "rank 1 appears in 2 files: a, b; each is kept and reported by itself",
+        "files disagree on the number of ranks (2 in b; 4 in a); are they of one job?",
+        "1 of the files says no rank (c) where others do; are they of one job?",
+    ]
+
+
+def test_a_warning_of_one_file_of_several_names_it() -> None:
+    said = {"a": ["odd", "a: told"], "b": ["b: told", "b, process 3: late"]}
+    parts = [
+        Part(name, "toy", [timeline(name, i, 2, (f"g{i}",))], Health(warnings=said[name]))
+        for i, name in enumerate("ab")
+    ]
+    assert joined(parts).health.warnings == [
+        "a: odd",
+        "2 files (a, b): told",
+        "b, process 3: late",
+    ]
+    assert joined(parts[:1]).health.warnings == ["odd", "a: told"]
 
 
 def test_missing_ranks_are_said() -> None:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from laptime.evidence.natural import natural
+from laptime.evidence.one_job import doubts, listed
 from laptime.model.health import merged
 from laptime.model.run import Device, Part, Run, Timeline
-
-
-def natural(text: str) -> list[tuple[int, int, str]]:
-    """Sort key that puts ``rank2`` before ``rank10``; the text itself settles ties."""
-    parts = [(0, int(p), "") if p.isdigit() else (1, 0, p) for p in re.split(r"(\d+)", text) if p]
-    return [*parts, (-1, 0, text)]
 
 
 def joined(parts: Sequence[Part], warnings: Iterable[str] = ()) -> Run:
@@ -24,7 +19,7 @@ def joined(parts: Sequence[Part], warnings: Iterable[str] = ()) -> Run:
     """
     health = merged([part.health for part in parts])
     timelines = sorted((t for part in parts for t in part.timelines), key=_order)
-    said = [*health.warnings, *warnings, *_conflicts(timelines)]
+    said = [*_by_file(parts), *warnings, *doubts(_told_by(parts))]
     health.warnings = list(dict.fromkeys(said))
     captures = [part.capture for part in parts if part.capture is not None]
     captures += [capture for part in parts for capture in part.captures]
@@ -36,32 +31,33 @@ def _order(timeline: Timeline) -> tuple[Any, ...]:
     return (rank is None, rank or 0, natural(timeline.source))
 
 
-def _conflicts(timelines: Sequence[Timeline]) -> list[str]:
+def _told_by(parts: Sequence[Part]) -> list[Timeline]:
+    """The timelines, those of a capture with it as their source: one program started them all."""
     found = []
-    by_rank: dict[int, list[str]] = {}
-    for t in timelines:
-        if t.rank is not None:
-            by_rank.setdefault(t.rank, []).append(t.source)
-    for rank, sources in by_rank.items():
-        distinct = list(dict.fromkeys(sources))
-        if len(distinct) > 1:
-            found.append(
-                f"rank {rank} is claimed by {len(distinct)} files; each is kept and reported by "
-                f"itself: {_listed(distinct)}"
-            )
-    worlds = sorted({t.world_size for t in timelines if t.world_size is not None})
-    if len(worlds) > 1:
-        found.append(
-            "files disagree on the number of ranks ("
-            + ", ".join(map(str, worlds))
-            + "); are they of one job?"
-        )
-    elif worlds and len(by_rank) > 1:
-        missing = [r for r in range(min(worlds[0], 1 << 17)) if r not in by_rank]
-        if missing:
-            found.append(
-                f"{len(missing)} of {worlds[0]} ranks have no file: {_listed(map(str, missing))}"
-            )
+    for part in parts:
+        captured = part.capture is not None or bool(part.captures)
+        found += [replace(t, source=part.source) if captured else t for t in part.timelines]
+    return sorted(found, key=_order)
+
+
+def _by_file(parts: Sequence[Part]) -> list[str]:
+    """The parts' warnings, each with its file; one that several files share once, with them all."""
+    if len(parts) == 1:
+        return list(parts[0].health.warnings)
+    files: dict[str, list[str]] = {}
+    for part in parts:
+        for warning in part.health.warnings:
+            files.setdefault(warning.removeprefix(f"{part.source}: "), []).append(part.source)
+    found = []
+    for text, sources in files.items():
+        names = list(dict.fromkeys(sources))
+        # A process of a file, or a file inside one, is named by the warning itself.
+        if len(names) == 1 and text.startswith(names[0]):
+            found.append(text)
+        elif len(names) == 1:
+            found.append(f"{names[0]}: {text}")
+        else:
+            found.append(f"{len(names)} files ({listed(names)}): {text}")
     return found
 
 
@@ -90,10 +86,3 @@ def _renamed(timeline: Timeline, suffix: str) -> Timeline:
         for lane in timeline.lanes
     ]
     return replace(timeline, id=timeline.id + suffix, devices=devices, lanes=lanes)
-
-
-def _listed(names: Iterable[str], most: int = 6) -> str:
-    all_names = list(names)
-    shown = ", ".join(all_names[:most])
-    rest = len(all_names) - most
-    return f"{shown} and {rest} more" if rest > 0 else shown

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
-from laptime.evidence.capture import CAPTURE_FILE
+from laptime.evidence.folder import list_folder
 from laptime.evidence.format import Format, Match, Progress
-from laptime.evidence.join import joined, natural
+from laptime.evidence.join import joined
 from laptime.evidence.lookalike import looks_like
 from laptime.evidence.saved import META, is_saved
 from laptime.evidence.source import Limits, Source
@@ -71,9 +71,10 @@ def open_run(
 ) -> Run:
     """Read evidence into one run: a file, a URL, ``-`` (stdin), a folder, or several of them.
 
-    Of a folder, its files and those one level below are read in natural order; files that are no
-    evidence are skipped and named in ``health.warnings``, as are files that cannot be read. A
-    file named by itself that cannot be read raises. ``n_jobs`` is the number of processes for
+    Of a folder, its files and those one level below are read in natural order, and those named as
+    traces down to three levels below; files that are no evidence are skipped and named in
+    ``health.warnings``, as are files that cannot be read and how much lies deeper. A file named by
+    itself that cannot be read raises. ``n_jobs`` is the number of processes for
     several files (default: as many as there are files or processors, and only where the files
     are large enough to gain); the result does not depend on it. ``spill=False`` forbids the
     temporary copy of stdin.
@@ -153,8 +154,8 @@ def _add_folder(plan: _Plan, folder: Path, limits: Limits | None) -> None:
     skipped: list[str] = []
     before = len(plan.files)
     have = plan.known()
-    paths = _without_captured(_files_of(folder))
-    for path in paths:
+    listing = list_folder(folder)
+    for path in listing.files:
         if _same(str(path)) in have:
             continue
         have.add(_same(str(path)))
@@ -163,49 +164,20 @@ def _add_folder(plan: _Plan, folder: Path, limits: Limits | None) -> None:
             plan.files.append(_File(source, _recognised(source, LEAST_IN_FOLDER).id, False))
         except LaptimeError as error:
             skipped.append(str(error))
-    if len(plan.files) == before and len(skipped) == len(paths):
+    left_out = listing.left_out(folder)
+    if len(plan.files) == before and len(skipped) == len(listing.files):
         saw = f"; for example {skipped[0]}" if skipped else ", nor any file; check the path"
+        if left_out and not skipped:
+            saw = f"; {left_out[0].removeprefix(f'{folder}: ')}"
         raise UnreadableInput(f"{folder}: holds no evidence{saw}")
     for message in skipped[:_SAID]:
         plan.warnings.append(f"skipped: {message}")
     if len(skipped) > _SAID:
         plan.warnings.append(f"{folder}: {len(skipped) - _SAID} more files skipped")
+    plan.warnings += left_out
 
 
 _SAID = 8
-
-
-def _files_of(folder: Path) -> list[Path]:
-    """Regular files of a folder and of its own folders, hidden ones left out."""
-    found = []
-    for entry in _entries(folder):
-        if entry.is_dir() and is_saved(entry):
-            found.append(entry / META)
-        elif entry.is_dir():
-            found += [e for e in _entries(entry) if e.is_file()]
-        elif entry.is_file():
-            found.append(entry)
-    return sorted(found, key=lambda p: natural(str(p)))
-
-
-def _without_captured(paths: list[Path]) -> list[Path]:
-    """The files without those of captured runs: their readers find what lies beside them."""
-    captured = {p.parent for p in paths if p.name == CAPTURE_FILE}
-    return [
-        p
-        for p in paths
-        if p.name == CAPTURE_FILE or captured.isdisjoint((p.parent, p.parent.parent))
-    ]
-
-
-def _entries(folder: Path) -> list[Path]:
-    try:
-        return [e for e in folder.iterdir() if not e.name.startswith(".")]
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise UnreadableInput(
-            f"{folder}: cannot be listed: {why}; make it readable (chmod +rx)"
-        ) from None
 
 
 def _read_all(
