@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from laptime.evidence.registry import open_run
-from laptime.ledger import blocks
+from laptime.ledger import blocks, by_function
 from laptime.ledger.build import build_ledger
+from laptime.ledger.by_function import FunctionTable
 from laptime.ledger.device_work import kernel_names
 from laptime.ledger.ledger import DeviceLedger, Ledger
 from laptime.ledger.reach import Reaching
@@ -156,3 +157,17 @@ def test_long_rows_are_kept_apart() -> None:
     assert pieces.long.tolist() == [0]
     assert int(pieces.high_ns.max()) == 9_995
     assert sorted(seen.tolist()) == [0, *range(501, 511)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(made_rows(work=8, host=24), laps(), st.integers(1, 8))
+def test_functions(made: list[Made], given_laps: Laps, rows: int) -> None:
+    """Frames that nest are told block by block, frames that cross at once: the same either way."""
+    timeline = timeline_of(made)
+    ledger, work = build_ledger(timeline, kernel_names(timeline.rows), laps=given_laps)
+
+    def tables(rows_each: int) -> dict[str, FunctionTable]:
+        with _small(2), patch.object(by_function, "BLOCK_ROWS", rows_each):
+            return by_function.function_tables(timeline, ledger, work)
+
+    assert tables(rows) == tables(WHOLE)

@@ -154,6 +154,16 @@ def cut(
     return list(pairwise(bounds))
 
 
+def host_rows_by_block(
+    rows: Rows, low_ns: int, high_ns: int, rows_each: int
+) -> Iterator[tuple[int, int, Iterator[Ints]]]:
+    """``[low_ns, high_ns)`` in blocks, each with its start, its end and the numbers of the host
+    rows that take time in it, in parts."""
+    pieces = host_pieces(rows, longer_than(rows, high_ns - low_ns))
+    for low, high in cut(pieces, [], low_ns, high_ns, rows_each):
+        yield low, high, pieces.touching(low, high)
+
+
 def longer_than(rows: Rows, span_ns: int) -> int:
     """Length from which a row is kept apart: that of a block, if rows were spread evenly."""
     blocks = max(len(rows) // BLOCK_ROWS, 1)

@@ -21,12 +21,14 @@ class Nest:
     ``row`` holds the rows by (start, -length, row); ``around`` for each the place in it of the row
     around, -1 where there is none. ``span`` are disjoint, ascending stretches (they may touch)
     that cover the time in any of the rows; ``at`` for each the place of the innermost row.
+    ``crossing``: some rows overlap without lying one in the other.
     """
 
     row: Ints
     around: Ints
     span: Span
     at: Ints
+    crossing: bool = False
 
 
 def nest(rows: Rows, members: Ints) -> Nest:
@@ -40,7 +42,7 @@ def nest(rows: Rows, members: Ints) -> Nest:
     nested = depth == 0
     nested |= (end <= end[parent]) & (start < end[parent])
     if not nested.all():
-        return Nest(members, *of_crossing(start, end))
+        return Nest(members, *of_crossing(start, end), crossing=True)
     # Where something ends, the parent of the outermost that ends goes on; where something starts,
     # the last in order is innermost, whatever ends there.
     by_end = np.lexsort((depth, end))
