@@ -19,7 +19,7 @@ from laptime.causes import limits
 from laptime.causes.case import SUPPLY, Cause
 from laptime.causes.limits import Limit
 from laptime.causes.registry import causes
-from laptime.cli import EXIT_CODES, explain, run, save, sql
+from laptime.cli import EXIT_CODES, explain, run, save, scrub, sql
 from laptime.evidence.kineto_words import CATEGORIES
 from laptime.kernels.operations import COMM_OPERATIONS, DTYPES, LIBRARIES, OPERATIONS
 from laptime.ledger.accounts import CPU_ACCOUNTS, DEVICE_ACCOUNTS, MERGES, Account
@@ -218,6 +218,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "options": lambda: _options(explain),
     "run-options": lambda: _options(run),
     "save-options": lambda: _options(save),
+    "scrub-options": lambda: _options(scrub),
     "sql-options": lambda: _options(sql),
     "tables": _tables,
     "exit-codes": _exit_codes,
