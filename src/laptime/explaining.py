@@ -20,6 +20,7 @@ from laptime.ledger.device_work import kernel_names
 from laptime.ledger.ledger import Ledger
 from laptime.ledger.loaders import MARKS, Loaders
 from laptime.ledger.near import near
+from laptime.ledger.overhead import overhead_of
 from laptime.ledger.work import Work
 from laptime.model.errors import UsageError
 from laptime.model.rows import Kind
@@ -81,7 +82,8 @@ def _view(
         if table is not None:
             regions[device.device] = table
     functions = function_tables(timeline, ledger, work)
-    return View(timeline, work, ledger, _kernels(timeline, names), spreads, regions, functions)
+    totals, cost = _kernels(timeline, names), overhead_of(timeline, ledger)
+    return View(timeline, work, ledger, totals, spreads, regions, functions, cost)
 
 
 def _kernels(timeline: Timeline, names: Mapping[int, KernelName]) -> list[KernelTotal]:

@@ -11,6 +11,7 @@ from laptime.ledger.by_function import FunctionTable
 from laptime.ledger.by_lap import LapSpread
 from laptime.ledger.by_region import RegionTable
 from laptime.ledger.ledger import Ledger
+from laptime.ledger.overhead import Overhead
 from laptime.ledger.work import Work
 from laptime.model.run import Run, Timeline
 from laptime.model.table import Table
@@ -41,6 +42,8 @@ class View:
     spreads: Mapping[str, LapSpread] = field(default_factory=dict)
     regions: Mapping[str, RegionTable] = field(default_factory=dict)
     functions: Mapping[str, FunctionTable] = field(default_factory=dict)
+    overhead: Overhead | None = None
+    """What recording cost, where `laptime run` counted laps without the profiler too."""
 
     def __repr__(self) -> str:
         """The timeline and its devices."""

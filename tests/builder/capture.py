@@ -20,7 +20,19 @@ from tests.builder.variant import Variant
 
 OFFSET_NS = 1_700_000_000_000_000_000
 """Trace clock minus monotonic clock."""
-TOTALS = ("utime", "stime", "run_ns", "wait_ns", "minflt", "majflt", "vcs", "ivcs", "rchar")
+TOTALS = (
+    "utime",
+    "stime",
+    "run_ns",
+    "wait_ns",
+    "main_run_ns",
+    "main_wait_ns",
+    "minflt",
+    "majflt",
+    "vcs",
+    "ivcs",
+    "rchar",
+)
 BYTES = ("read_bytes", "write_bytes")
 
 

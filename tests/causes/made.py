@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from laptime.causes.case import Case, Need
+from laptime.causes.case import OF_A_CAPTURE, Case, Need
 from laptime.kernels.names import KernelName
 from laptime.ledger.accounts import CPU_ACCOUNTS, DEVICE_ACCOUNTS, DEVICE_PARENTS
 from laptime.ledger.ledger import DeviceLedger, Ledger, Segments
@@ -25,7 +25,7 @@ MS = 1_000_000
 THREAD, STREAM, SIDE = 0, 1, 2
 V100 = {"computeMajor": 7, "computeMinor": 0, "numSms": 80, "warpSize": 32}
 A100 = {"computeMajor": 8, "computeMinor": 0, "numSms": 108, "warpSize": 32}
-ALL_NEEDS = frozenset(Need)
+ALL_NEEDS = frozenset(Need) - OF_A_CAPTURE
 
 
 class Made:

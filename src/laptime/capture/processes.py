@@ -146,6 +146,7 @@ class _Process:
             return None
         self.threads = int(part[17])
         run, wait = self._sched() if threads else (None, None)
+        main = self._tasks.get(self.pid) if run is not None else None
         rchar, read_bytes, write_bytes = self._io_counts() if status else (None, None, None)
         vcs, ivcs = self._switches() if status else (None, None)
         reading: Reading = {
@@ -156,6 +157,8 @@ class _Process:
             "stime": int(part[12]) * _TICK_NS,
             "run_ns": run,
             "wait_ns": wait,
+            "main_run_ns": None if main is None else main.run,
+            "main_wait_ns": None if main is None else main.wait,
             "minflt": int(part[7]),
             "majflt": int(part[9]),
             "vcs": vcs,

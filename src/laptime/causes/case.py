@@ -24,6 +24,9 @@ class Need(str, Enum):
     LOADER_SPANS = "loader_spans"
     THREE_LAPS = "three_laps"
     DEVICE_PROPERTIES = "device_properties"
+    CAPTURE = "capture"
+    COUNTERS = "counters"
+    SCHED = "sched"
 
 
 SUPPLY: Mapping[Need, str] = {
@@ -37,7 +40,14 @@ SUPPLY: Mapping[Need, str] = {
     Need.THREE_LAPS: "profile at least 3 steady steps: schedule(wait=1, warmup=1, active=5) and "
     "prof.step() at each step",
     Need.DEVICE_PROPERTIES: "keep deviceProperties in the trace's header",
+    Need.CAPTURE: "record with `laptime run`",
+    Need.COUNTERS: "record with `laptime run` on Linux, with laps that together last at least "
+    "half a second (--laps N)",
+    Need.SCHED: "record with `laptime run` on a kernel that keeps schedstat (CONFIG_SCHED_INFO)",
 }
+
+OF_A_CAPTURE = frozenset({Need.CAPTURE, Need.COUNTERS, Need.SCHED})
+"""Needs that no trace alone can meet."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from laptime.causes.limits import INPUT_SHARE
 from laptime.causes.loader import LoaderTime, has_workers, loader_rows, loader_time
 from laptime.causes.needs import abstention
 from laptime.causes.view import DeviceView, device_views, feeding_lanes, lane_rows
+from laptime.causes.workers import Loading, loading
 from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
 from laptime.model.rows import Ints
@@ -124,6 +125,12 @@ class InputStarvation:
             True: "; workers already load (num_workers above 0), and are behind",
             None: "",
         }[workers]
+        seen = loading(view.case, spent.spans) if workers is not None else None
+        steps = _next_steps(workers)
+        if seen is not None:
+            what = seen.diagnosis()
+            sentence += f": {seen.phrase}" + (f": {what}" if what else "")
+            steps = seen.next_steps() or steps
         return Finding(
             id=self.id,
             title=self.title,
@@ -135,8 +142,8 @@ class InputStarvation:
             rank=view.case.timeline.rank,
             events=view.longest(spent.spans),
             events_in_all=len(spent.spans),
-            why=_why(view, spent, wait),
-            next_step=_next_steps(workers),
+            why=(*_why(view, spent, wait), *_sampled(seen)),
+            next_step=steps,
         )
 
 
@@ -154,6 +161,17 @@ def _why(view: DeviceView, spent: LoaderTime, wait: Span) -> tuple[str, ...]:
         f"and at work for {_sum(spent.hidden_all_ns, spent.laps)}",
         f"in {windows} the device is idle while the thread that enqueues next is in the loader's "
         f"next: {_sum(waits, view.laps, 'a window')}",
+    )
+
+
+def _sampled(seen: Loading | None) -> tuple[str, ...]:
+    """What the workers' shares rest on."""
+    if seen is None:
+        return ()
+    cores = "" if seen.cores is None else f" of {wording.count(seen.cores)}"
+    return (
+        f"shares of time from the kernel's totals, interpolated between {seen.ticks} samples; the "
+        f"program uses {wording.count(seen.busy_cores)}{cores} cores over the laps",
     )
 
 

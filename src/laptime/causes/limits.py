@@ -159,3 +159,134 @@ LEAST_BOUND = Limit(
     "a paced host waits 0 to 2 % of the lap in calls beside device work; ResNet-50 with four "
     "workers 15 %",
 )
+
+LEAST_TICKS = Limit(
+    10,
+    "samples",
+    "a share of sampled time is told to a tenth by ten samples, no better by fewer",
+    "the sampler reads 20 times a second: half a second of laps",
+)
+
+WORKERS_STARVED = Limit(
+    0.3,
+    "share of the workers' time",
+    "a third of a worker's time: above what a worker waits for its turn beside one other thread",
+    "an in-process loader beside other programs: 0.09; two workers that compute on two cores, 1.5 "
+    "of which others use: 0.78",
+)
+
+WORKERS_MOSTLY = Limit(
+    0.5,
+    "share of the workers' time",
+    "what takes most of the time names the kind of work",
+    "an in-process loader that computes: 0.90; workers that sleep in each item: 0.985 asleep",
+)
+
+RUN_QUEUE_SHARE = Limit(
+    0.1,
+    "share of the process's runnable time",
+    "a tenth of the time that its threads want to run; below it other causes are larger",
+    "a host shared with other programs: 0.46 to 0.84; 8 threads on 2 cores of it: 0.89",
+)
+
+WANTED_OVER_CORES = Limit(
+    1.1,
+    "times the cores allowed",
+    "a program that wants a tenth more than its cores has nothing to gain from fewer threads",
+    "2 intra-op threads on 2 cores of a shared host want 2.0; 8 threads want 4.1",
+)
+
+OTHERS_CORES = Limit(
+    0.05,
+    "share of the cores allowed",
+    "what others use must be able to explain a tenth of delay",
+    "a host shared with other programs: 0.75 to 0.85",
+)
+
+THROTTLED_SHARE = Limit(
+    0.02,
+    "share of the laps' time",
+    "the ledger's budget for unexplained time; below it no cause can be told",
+    "none of the captures behind this table ran under a quota: taken from the budget alone",
+)
+
+GC_SHARE = Limit(
+    0.02,
+    "share of lap time",
+    "the ledger's budget for unexplained time; below it no cause can be told",
+    "a plain loop: below 0.001; a full collection over 300,000 lists in each lap: 0.71",
+)
+
+MASK_BUSY = Limit(
+    0.85,
+    "share of the CPUs of the mask",
+    "a mask that is not full does not hold anything back",
+    "two threads pinned to one CPU that others use as well: 0.5",
+)
+
+OPERATOR_SHARE = Limit(
+    0.25,
+    "share of lap time",
+    "twice the cores gain at most half of it: an eighth of the lap",
+    "laps of linear layers of 6,400 x 256 on one thread: 0.98; of a collector beside layers of "
+    "16 x 256: 0.27",
+)
+
+LARGE_OPERATOR_NS = Limit(
+    200_000,
+    "ns",
+    "torch splits pointwise work from 32,768 elements on (at::internal::GRAIN_SIZE), which takes "
+    "tens of microseconds; ten times that is sure to be split",
+    "linear layers of 6,400 x 256 on one thread: 13 ms each (median, shared host); of 16 x 256: "
+    "0.06 ms",
+)
+
+FAULTS_PER_LAP = Limit(
+    2000,
+    "faults a lap",
+    "8 MB in pages of 4 KiB: the size from which glibc always maps and unmaps a block anew "
+    "(DEFAULT_MMAP_THRESHOLD_MAX is 32 MB, reached after frees of such blocks)",
+    "plain loops: 68 to 11,355 a lap; six buffers of 64 MB made in each lap: 98,331",
+)
+
+FAULT_KERNEL_SHARE = Limit(
+    0.05,
+    "share of the laps' time",
+    "a twentieth of the lap is the least that is worth a change of allocator",
+    "plain loops: 0.002 to 0.027; six buffers of 64 MB made in each lap: 0.19",
+)
+
+MEMORY_LEFT = Limit(
+    0.05,
+    "share of memory",
+    "below it the kernel reclaims while programs allocate (watermarks are 1 to 3 % of memory)",
+    "hosts of all captures: 0.5 and more",
+)
+
+MEMORY_STALL = Limit(
+    0.01,
+    "share of the laps' time",
+    "half of the least share that any cause speaks at",
+    "hosts of all captures: 0",
+)
+
+REMADE_SHARE = Limit(
+    0.05,
+    "share of the laps' time",
+    "the same share from which waiting for input is told",
+    "two workers made again every fourth lap: 0.15",
+)
+
+MOSTLY_OWN = Limit(
+    0.6,
+    "share of the cores allowed",
+    "above half of the cores the program competes with itself more than with others",
+    "programs beside others on a shared host: 0.15 to 0.25",
+)
+
+IDLE_BESIDE = Limit(
+    0.25,
+    "cores",
+    "what is idle beside a mask must be able to take a tenth of a thread's time and more",
+    "a host shared with other programs: 0 to 0.05",
+)

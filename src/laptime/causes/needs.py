@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from laptime.causes.case import SUPPLY, Abstention, Need
+from laptime.causes.case import OF_A_CAPTURE, SUPPLY, Abstention, Need
+from laptime.causes.counted import counters_of
 from laptime.causes.limits import STEADY_LAPS
 from laptime.ledger.ledger import Ledger
 from laptime.ledger.work import Work
 from laptime.model.rows import Kind
-from laptime.model.run import Timeline
+from laptime.model.run import Run, Timeline
 
 SHAPE_SAMPLE = 64
 """Operators whose arguments are read where the header does not say whether shapes were recorded."""
@@ -22,6 +23,7 @@ _SHAPE_KEYS = ("Input Dims", "Input dims", "dims", "Shapes")
 def needs_met(timeline: Timeline, work: Mapping[str, Work], ledger: Ledger) -> frozenset[Need]:
     """The needs that the timeline meets."""
     rows = timeline.rows
+    counted = counters_of(timeline, ledger)
     met: dict[Need, bool] = {
         Need.GPU_ROWS: any(len(w.row) > 0 for w in work.values()),
         Need.LAUNCH_CALLS: any(bool(w.launched.any()) for w in work.values()),
@@ -31,6 +33,9 @@ def needs_met(timeline: Timeline, work: Mapping[str, Work], ledger: Ledger) -> f
         Need.LOADER_SPANS: len(ledger.loaders.rows(rows)) > 0,
         Need.THREE_LAPS: len(ledger.laps.steady) >= STEADY_LAPS.value,
         Need.DEVICE_PROPERTIES: any(d.properties for d in timeline.devices if d.id in work),
+        Need.CAPTURE: timeline.capture is not None,
+        Need.COUNTERS: counted is not None,
+        Need.SCHED: counted is not None and counted.scheduled,
     }
     return frozenset(need for need, held in met.items() if held)
 
@@ -43,6 +48,11 @@ def abstention(cause_id: str, missing: Sequence[Need], rank: int | None) -> Abst
         supply="; ".join(dict.fromkeys(SUPPLY[n] for n in missing)),
         rank=rank,
     )
+
+
+def uncaptured(run: Run, said: Abstention) -> bool:
+    """Whether a cause could not be judged because the evidence is a trace without a capture."""
+    return not run.captures and not OF_A_CAPTURE.isdisjoint(said.missing)
 
 
 def _has_shapes(timeline: Timeline) -> bool:

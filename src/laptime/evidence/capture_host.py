@@ -16,8 +16,8 @@ from laptime.model.rows import I64
 
 HOST_FILE = "host.jsonl"
 COUNTERS = (
-    "utime", "stime", "run_ns", "wait_ns", "minflt", "majflt", "vcs", "ivcs", "rchar",
-    "read_bytes", "write_bytes", "threads", "rss",
+    "utime", "stime", "run_ns", "wait_ns", "main_run_ns", "main_wait_ns", "minflt", "majflt",
+    "vcs", "ivcs", "rchar", "read_bytes", "write_bytes", "threads", "rss",
 )  # fmt: skip
 GROUPS = ("psi", "cgroup", "cpu", "mem")
 

@@ -51,9 +51,9 @@ class Series:
 class ProcessCounters:
     """One process: the state of its main thread at each tick, and its counters by name.
 
-    Names are the capture folder's: utime, stime, run_ns, wait_ns, minflt, majflt, vcs, ivcs,
-    rchar, read_bytes, write_bytes (totals), threads, rss (levels). ``cpus`` are those that it may
-    run on, as first seen; None where not recorded.
+    Names are the capture folder's: utime, stime, run_ns, wait_ns, main_run_ns, main_wait_ns (of the
+    main thread alone), minflt, majflt, vcs, ivcs, rchar, read_bytes, write_bytes (totals), threads,
+    rss (levels). ``cpus`` are those that it may run on, as first seen; None where not recorded.
     """
 
     pid: int

@@ -23,6 +23,7 @@ from typing import IO, Any
 
 from laptime.causes.case import EventRef, Finding
 from laptime.explanation import Explanation, KernelTotal, View
+from laptime.report.beside import capture_json
 from laptime.report.clock import Clock
 from laptime.report.numbers import count
 from laptime.report.selection import said_of, view_of, views_of
@@ -95,6 +96,7 @@ def _entries(explanation: Explanation, rank: int | None) -> Iterator[tuple[str, 
     yield "health", _health(explanation, views)
     yield "kernels", _kernels(views)
     yield "functions", (row for v in views for row in _functions(v))
+    yield "capture", iter(capture_json(views))
 
 
 def _dumps(value: Any) -> str:

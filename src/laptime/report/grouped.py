@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from laptime.causes.case import SUPPLY, Abstention, Clear, Finding, Judgement, Need
+from laptime.causes.needs import uncaptured
 from laptime.explanation import Explanation
 from laptime.report import shown
 from laptime.report.numbers import NOT_MEASURED, count, duration, many, share, visible
@@ -134,11 +135,16 @@ def ruled_out(explanation: Explanation, said: Judgement, grouped: bool) -> list[
 def not_measured(explanation: Explanation, said: Judgement, grouped: bool) -> list[tuple[str, str]]:
     """Causes that could not be judged, with what would supply what is missing.
 
-    Those that lack rows of a device are one line: no single mend would bring one of them back.
+    Those that lack rows of a device are one line: no single mend would bring one of them back. So
+    are those that only a capture shows, where the evidence is traces alone.
     """
     by_text: dict[tuple[str, str, str], list[Abstention]] = {}
     deviceless: dict[str, list[Abstention]] = {}
+    captureless: set[str] = set()
     for a in said.abstentions:
+        if uncaptured(explanation.run, a):
+            captureless.add(a.id)
+            continue
         if Need.GPU_ROWS.value in a.missing:
             deviceless.setdefault(a.id, []).append(a)
             continue
@@ -152,6 +158,8 @@ def not_measured(explanation: Explanation, said: Judgement, grouped: bool) -> li
     for (id_, missing, supply), members in by_text.items():
         on = _on(explanation, members, grouped)
         lines.append((f"{id_}{on}", f"missing {visible(missing)}; {visible(supply)}"))
+    if captureless:
+        lines.append(("not judged without a capture (laptime run)", ", ".join(sorted(captureless))))
     return lines
 
 

@@ -16,6 +16,7 @@ from laptime.explanation import Explanation, View
 from laptime.ledger.by_lap import P99_NEEDS
 from laptime.ledger.ledger import DeviceLedger
 from laptime.report import functions, grouped, lap_views, numbers, over_ranks, shown
+from laptime.report.beside import capture_lines, lone_lines
 from laptime.report.clock import Clock, FileTime
 from laptime.report.lap_bars import chart
 from laptime.report.palette import colour
@@ -83,6 +84,7 @@ def page(explanation: Explanation, top: int = 50, rank: int | None = None) -> st
         abstained=grouped.not_measured(explanation, said, grouping),
         sources=explanation.run.sources,
         health=explanation.run.health,
+        alone=lone_lines(explanation),
         losses=shown.loss_lines(explanation.run.health),
         p99_laps=P99_NEEDS,
         not_measured=numbers.NOT_MEASURED,
@@ -113,6 +115,7 @@ def _view(explanation: Explanation, view: View, top: int) -> dict[str, Any]:
         "source": shown.lap_source(view),
         "dropped": shown.dropped(view),
         "notes": view.ledger.laps.notes,
+        "capture": capture_lines(view),
         "host": shown.host_spread(view.ledger),
         "devices": [_device(explanation, view, d) for d in view.ledger.devices],
         "kernels": lines,

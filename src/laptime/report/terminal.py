@@ -18,6 +18,7 @@ from rich.text import Text
 from laptime.causes.case import Judgement
 from laptime.explanation import Explanation
 from laptime.report import grouped, over_ranks, shown, terminal_rank
+from laptime.report.beside import lone_lines
 from laptime.report.layout import NARROW, heading, indented, labelled, labels, trimmed
 from laptime.report.numbers import cells, count, duration, many, share, shorten, visible
 from laptime.report.selection import said_of, views_of
@@ -207,6 +208,8 @@ def _health(this: _Shown) -> Iterator[RenderableType]:
         yield labelled("lost", line, 2)
     for warning in health.warnings:
         yield labelled("warning", visible(warning), 2)
+    for line in lone_lines(this.explanation):
+        yield indented(visible(line))
     for whose, note in grouped.notes(this.explanation) if this.grouped else ():
         yield labelled(f"note, {whose}:", note, 2)
 

@@ -17,6 +17,7 @@ from laptime.explanation import Explanation, View
 from laptime.ledger.by_lap import P99_NEEDS
 from laptime.ledger.ledger import DeviceLedger, Ledger
 from laptime.report import functions, lap_views, shown
+from laptime.report.beside import capture_lines
 from laptime.report.layout import NARROW, WIDE, heading, indented, labelled, labels
 from laptime.report.numbers import (
     NOT_MEASURED,
@@ -43,6 +44,8 @@ def _laps(explanation: Explanation, view: View, width: int) -> Iterator[Renderab
         yield labelled("host window", _spread(host), by=2)
     for note in view.ledger.laps.notes:
         yield labelled("note", visible(note), by=2)
+    for label, line in capture_lines(view):
+        yield labelled(label, visible(line), by=2)
 
 
 def _spread(spread: shown.Spread) -> str:
