@@ -135,7 +135,7 @@ def test_form_of_names_stays() -> None:
     assert names.name("nn.Module: Moonshot_3").endswith("_3")
 
 
-@given(st.lists(st.text(st.characters(exclude_categories=("Cs",)), max_size=12), max_size=8))
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=12), max_size=8))
 def test_names_stay_distinct_and_recognised(texts: list[str]) -> None:
     names = Names()
     new = [names.name(t) for t in texts]
