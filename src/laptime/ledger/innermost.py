@@ -6,12 +6,14 @@ one is cut where the one around it ends, so that no instant counts twice and non
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from laptime.ledger.intervals import EMPTY, Span
-from laptime.model.rows import I64, Ints, Rows
+from laptime.ledger.intervals import Span
+from laptime.model.rows import I64, SLICE_ROWS, Ints, Rows, slices
 
 
 @dataclass(frozen=True)
@@ -32,32 +34,76 @@ class Nest:
 
 
 def nest(rows: Rows, members: Ints) -> Nest:
-    """Nest rows of one thread. Each must last longer than nothing."""
+    """Nest rows of one thread. Each must last longer than nothing.
+
+    Where nothing is open, what came before is done with: the rows are read in parts, cut there.
+    """
+    size = len(members)
     order = np.lexsort((members, -rows.dur_ns[members], rows.start_ns[members]))
     members = members[order]
-    start, end = rows.start_ns[members], rows.end_ns(members)
-    if len(members) == 0:
-        return Nest(members, np.zeros(0, dtype=np.int64), EMPTY, np.zeros(0, dtype=np.int64))
+    del order
+    around = np.full(size, -1, dtype=_places(size))
+    # A row begins one stretch, and lets the one around it begin another.
+    span = np.empty(2 * size, dtype=np.int64), np.empty(2 * size, dtype=np.int64)
+    at = np.empty(2 * size, dtype=around.dtype)
+    found, crossing = 0, False
+    for low, high in _parts(rows, members):
+        mine = members[low:high]
+        part, its, who, crosses = _nested(rows.start_ns[mine], rows.end_ns(mine))
+        around[low:high] = np.where(part >= 0, part + low, -1)
+        more = slice(found, found + len(who))
+        span[0][more], span[1][more], at[more] = *its, who + low
+        found, crossing = more.stop, crossing or crosses
+    return Nest(members, around, (span[0][:found], span[1][:found]), at[:found], crossing)
+
+
+def _places(size: int) -> type[np.signedinteger[Any]]:
+    return np.int32 if size <= np.iinfo(np.int32).max else np.int64
+
+
+def _parts(rows: Rows, members: Ints) -> Iterator[tuple[int, int]]:
+    """Parts of rows in order, of about ``SLICE_ROWS`` each, that no row reaches across."""
+    low, reach = 0, None
+    for part in slices(len(members)):
+        start, end = rows.start_ns[members[part]], rows.end_ns(members[part])
+        until = np.maximum.accumulate(end)
+        if reach is not None:
+            np.maximum(until, reach, out=until)
+            if start[0] >= reach and part.start > low:
+                yield low, part.start
+                low = part.start
+        if part.start - low + len(start) > SLICE_ROWS:
+            free = np.flatnonzero(start[1:] >= until[:-1])
+            if len(free):
+                yield low, part.start + int(free[-1]) + 1
+                low = part.start + int(free[-1]) + 1
+        reach = int(until[-1])
+    if low < len(members):
+        yield low, len(members)
+
+
+def _nested(start: I64, end: I64) -> tuple[Ints, Span, Ints, bool]:
+    """``around``, ``span``, ``at`` and ``crossing`` of a ``Nest`` of stretches in order."""
     parent, depth = _parents(start, end)
     nested = depth == 0
     nested |= (end <= end[parent]) & (start < end[parent])
     if not nested.all():
-        return Nest(members, *of_crossing(start, end), crossing=True)
+        return *of_crossing(start, end), True
     # Where something ends, the parent of the outermost that ends goes on; where something starts,
     # the last in order is innermost, whatever ends there.
     by_end = np.lexsort((depth, end))
-    ends = end[by_end]
-    ended = by_end[np.append(True, ends[1:] > ends[:-1])]
-    last = np.flatnonzero(np.append(start[1:] > start[:-1], True))
-    at = np.concatenate((end[ended], start[last]))
+    ends, first = np.unique(end[by_end], return_index=True)
+    ended = by_end[first]
+    starts, last = np.unique(start[::-1], return_index=True)
+    at = np.concatenate((ends, starts))
     around = np.where(depth > 0, parent, -1)
-    who = np.concatenate((around[ended], last))
+    who = np.concatenate((around[ended], len(start) - 1 - last))
     order = np.argsort(at, kind="stable")
     at, who = at[order], who[order]
     real = np.append(at[1:] > at[:-1], False)
     real &= who >= 0
     here = np.flatnonzero(real)
-    return Nest(members, around, (at[here], at[here + 1]), who[here])
+    return around, (at[here], at[here + 1]), who[here], False
 
 
 def _parents(start: I64, end: I64) -> tuple[Ints, Ints]:
