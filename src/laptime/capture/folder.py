@@ -123,7 +123,10 @@ def _pack(plain: Path, packed: Path, cut: bytes | None) -> None:
 
 
 def problems(said: Sequence[Mapping[str, Any]], shut: str | None) -> list[str]:
-    """What went wrong in the processes, one line each; nothing where a window was recorded."""
+    """What went wrong in the processes, one line each.
+
+    Launchers, workers and others without laps are no problem where some process has them.
+    """
     if not said:
         why = shut or (
             "no Python process of the command read PYTHONPATH (-I, -E or -S inside it, or another "
@@ -137,6 +140,13 @@ def problems(said: Sequence[Mapping[str, Any]], shut: str | None) -> list[str]:
             found.append(f"process {pid}: its window is lost: it ended while {state}")
         elif state == "given_up" and one.get("torch") is not None:
             found.append(f"process {pid}: nothing recorded: {one.get('reason')}")
-    if not found and all(p.get("torch") is None for p in said):
-        found.append("nothing recorded: no process of the command imported torch")
-    return found
+    if found or any(p.get("state") not in ("waiting", "warming") for p in said):
+        return found
+    with_torch = [p for p in said if p.get("torch") is not None]
+    if not with_torch:
+        return ["nothing recorded: no process of the command imported torch"]
+    return [f"process {p['pid']}: nothing recorded: {_why(p)}" for p in with_torch]
+
+
+def _why(said: Mapping[str, Any]) -> str:
+    return str(said.get("reason") or "it ended before that, without a word")

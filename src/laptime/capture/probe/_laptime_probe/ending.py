@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 LIMIT_S = 5
 """How long the program's end may be delayed by the writing of the trace."""
+NO_LAPS = (
+    "no laps were found: no optimizer stepped, no loader gave batches, and no module was called "
+    "twice; laptime.lap() in the program marks them"
+)
 
 
 class Ending:
@@ -120,17 +124,15 @@ class Ending:
 
     def _sum_up(self) -> None:
         probe = self._probe
-        state = probe.folder.process["state"]
-        if state in ("warming", "waiting"):
-            laps, asked = probe.laps.number, probe.settings
+        process, laps, asked = probe.folder.process, probe.laps, probe.settings
+        if process["state"] == "warming":
             probe.folder.give_up(
-                "the program ended after %d laps%s; the window opens after %d"
-                % (
-                    laps,
-                    " (by %s)" % probe.laps.source if probe.laps.source else "",
-                    asked.warmup + asked.plain + 1,
-                )
+                "the program ended after %d laps by %s; the window opens after %d: ask for fewer "
+                "before it (--warmup, --plain)"
+                % (laps.number, laps.source, asked.warmup + asked.plain + 1)
             )
+        elif process["state"] == "waiting" and not probe.broken:
+            process["reason"] = NO_LAPS
         probe.folder.finish()
 
     def _in_multiprocessing(self) -> None:

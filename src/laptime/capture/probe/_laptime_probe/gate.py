@@ -111,8 +111,9 @@ class Gate:
             self._probe.folder.give_up("%s in another thread" % self.REASON)
 
     def _cut_if_wanted(self) -> None:
-        if self.wanted and self._probe.recorder.thread == get_ident():
-            self._probe.guard(self._probe.laps.cut, self.REASON)
+        laps = self._probe.laps
+        if self.wanted and not laps.busy and self._probe.recorder.thread == get_ident():
+            self._probe.guard(laps.cut, self.REASON)
 
 
 _keep_alive: List[Any] = []

@@ -46,6 +46,8 @@ class Laps:
         self.samples: Optional[int] = None
         self.tokens: Optional[int] = None
         self.disturbed = False
+        self.busy = False
+        """Within a boundary: nothing else may end the window meanwhile."""
 
     def boundary(self, source: str, opens: bool = True) -> None:
         """A lap ends here, and the next begins unless ``opens`` is false (an epoch's end)."""
@@ -58,6 +60,13 @@ class Laps:
                 return
         elif me != self.thread:
             return
+        self.busy = True
+        try:
+            self._pass(now, opens)
+        finally:
+            self.busy = False
+
+    def _pass(self, now: int, opens: bool) -> None:
         if self.probe.gate.wanted:
             self.cut(self.probe.gate.REASON)
         slow = False

@@ -60,7 +60,8 @@ class Probe:
     def imported(self, name: str, module: Any) -> None:
         """A module of torch's has just been executed."""
         if name == "torch":
-            self.folder.write(torch=facts.torch_version())
+            role = {"role": "launcher"} if facts.launches() else {}
+            self.folder.write(torch=facts.torch_version(), **role)
         elif name in ("torch.autograd.profiler", "torch.autograd.profiler_legacy"):
             gate.wrap_functions(self, module)
         elif name == "torch.profiler.profiler":
