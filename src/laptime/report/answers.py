@@ -51,7 +51,7 @@ def write_json(columns: Columns, rows: Rows, to: IO[str]) -> None:
     to.write(f'{{\n"schema": "{SCHEMA}",\n"columns": {json.dumps(heads)},\n"rows": ')
     before = "[\n"
     for row in rows:
-        to.write(f"{before}  {json.dumps([_json(v) for v in row], allow_nan=False)}")
+        to.write(f"{before}  {json.dumps([plain(v) for v in row], allow_nan=False)}")
         before = ",\n"
     to.write("\n]\n}\n" if before == ",\n" else "[]\n}\n")
 
@@ -109,16 +109,17 @@ def _cell(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else visible(str(value))
 
 
-def _json(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value of an answer as JSON holds it: exact, what is missing as null."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float | Decimal):
         number = float(value)
         return number if math.isfinite(number) else str(number)
     if isinstance(value, Mapping):
-        return {str(k): _json(v) for k, v in value.items()}
+        return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_json(v) for v in value]
+        return [plain(v) for v in value]
     return value.hex() if isinstance(value, bytes) else str(value)
 
 
@@ -128,7 +129,7 @@ def _csv(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Mapping | list | tuple):
-        value = json.dumps(_json(value))
+        value = json.dumps(plain(value))
     text = str(value)
     if text == "" or any(c in text for c in ',"\r\n'):
         return '"' + text.replace('"', '""') + '"'
