@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from laptime.causes.case import Judgement
 from laptime.kernels.names import KernelName
@@ -66,6 +67,30 @@ class Explanation:
         Raises ``UsageError`` for a name that no table has.
         """
         return explained_table(self, name)
+
+    def html(self, rank: int | None = None) -> str:
+        """The report as one self-contained page; ``rank`` limits it to one."""
+        from laptime.report.html import page
+
+        return page(self, rank=rank)
+
+    def markdown(self, rank: int | None = None) -> str:
+        """The report for a ticket or a pull request; ``rank`` limits it to one."""
+        from laptime.report.markdown import text
+
+        return text(self, rank=rank)
+
+    def json(self, rank: int | None = None) -> dict[str, Any]:
+        """The object of the JSON contract, ``laptime.explain/1``; ``rank`` limits it to one."""
+        from laptime.report.as_json import explain_object
+
+        return explain_object(self, rank)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: verdict, ledgers and causes, in a few kilobytes."""
+        from laptime.report.notebook import fragment
+
+        return fragment(self)
 
     def __repr__(self) -> str:
         """The verdict, and the ids of what was found."""

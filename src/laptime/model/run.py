@@ -11,6 +11,7 @@ from laptime.model.health import Health
 from laptime.model.rows import Rows
 
 if TYPE_CHECKING:
+    from laptime.explanation import Explanation
     from laptime.model.table import Table
 
 
@@ -110,6 +111,12 @@ class Run:
     def devices(self) -> list[Device]:
         """Every device of the run, in order of timeline and ordinal."""
         return [d for t in self.timelines for d in t.devices]
+
+    def explain(self, laps: str | None = None, loader: str | Sequence[str] = ()) -> Explanation:
+        """Account for every nanosecond of each lap, and name what costs it: ``laptime.explain``."""
+        from laptime.explaining import explanation_of
+
+        return explanation_of(self, laps, (loader,) if isinstance(loader, str) else loader)
 
     def table(self, name: str) -> Table:
         """A documented table by name: ``rows``, ``timelines``, ``lanes``, ``devices``, ...
