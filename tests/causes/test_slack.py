@@ -84,6 +84,20 @@ def test_calls_beside_device_work_are_the_cap() -> None:
     assert waits_of(paced()) == round(4.1 * MS)
 
 
+def test_a_call_waits_through_the_gaps_between_kernels_too() -> None:
+    """The call lasts from 0.4 to 9 ms of each lap, and all work was enqueued before and ends at
+    7.7 ms: kernels of no length would end it 7.3 ms earlier, which 5.5 ms of busy time in it
+    do not bound."""
+    made = Made(lap_ms=10.0)
+    for lap in made.each():
+        for i in range(4):
+            call = made.call("cudaLaunchKernel", lap + 0.1 * i, 0.1)
+            made.activity("kernel", lap + 0.2 + 2.0 * i, 1.5, call)
+        made.call("cudaDeviceSynchronize", lap + 0.4, 8.6)
+    # Three launch calls find earlier work, 0.1 ms each; the last kernel ends 7.7 ms into the lap.
+    assert waits_of(made) == round((0.3 + 7.3) * MS)
+
+
 @pytest.mark.parametrize(("host_ms", "known"), [(9.9, True), (9.7, False), (10.5, True)])
 def test_no_cap_where_the_host_runs_ahead(host_ms: float, known: bool) -> None:
     """Device laps longer than host laps: the device limits the run, though nothing waits yet."""
@@ -127,8 +141,8 @@ def test_a_bound_of_nothing_is_no_finding() -> None:
     assert isinstance(clear, Clear)
     assert clear.why == (
         "products and convolutions in fp32 take 9.00 of each 10.0 ms lap (90 %), but the host is "
-        "never in a call while the device works, so that it waits for nothing that faster device "
-        "work could shorten"
+        "never in a call while the device has work, so that it waits for nothing that faster "
+        "device work could shorten"
     )
     made.call("cudaStreamSynchronize", 1.0, 0.3)
     clear = FP32.look(made.case())

@@ -27,7 +27,9 @@ def host_waits_ns(view: DeviceView) -> int | None:
     that it shrinks by no more than the host now waits. The host waits for the device inside API
     calls (synchronisation, blocking copies, launches into a full queue), or polls it with queries,
     so that the time in which any thread is inside an API call, or a feeding thread between two
-    queries, while the device is busy is an upper bound of it.
+    queries, while the device has work is an upper bound of it. Work that is enqueued and has not
+    started counts: a call waits through the gaps between kernels too, and faster kernels end them
+    earlier.
 
     None where the bound does not hold or cannot be known: no launch calls; no closed steady lap;
     device laps longer than their host laps (the host runs ahead, and the device is what limits the
@@ -46,9 +48,9 @@ def host_waits_ns(view: DeviceView) -> int | None:
     rows = view.case.timeline.rows
     calls = rows.of_kind(*API_CALLS)
     inside = intervals.union(rows.start_ns[calls], rows.end_ns(calls))
-    busy = intervals.union(work.start_ns, work.end_ns)
+    outstanding = intervals.union(work.enqueued_ns, work.end_ns)
     waiting = intervals.both(inside, _polled(view))
-    return view.mean_ns(view.inside(intervals.intersect(waiting, busy)))
+    return view.mean_ns(view.inside(intervals.intersect(waiting, outstanding)))
 
 
 def capped(view: DeviceView, bound_ns: int) -> tuple[int, str]:
@@ -61,8 +63,8 @@ def capped(view: DeviceView, bound_ns: int) -> tuple[int, str]:
         return bound_ns, ""
     if waits == 0:
         return 0, (
-            "the host is never in a call while the device works, so that it waits for nothing that "
-            "faster device work could shorten"
+            "the host is never in a call while the device has work, so that it waits for nothing "
+            "that faster device work could shorten"
         )
     return waits, (
         f"the host waits for the device at most {wording.time(waits)}{view.per_lap}, so that "
