@@ -102,9 +102,22 @@ def test_resnet50_without_workers_waits_for_input() -> None:
 def test_resnet50_with_four_workers_does_not() -> None:
     judgement = explained(file_named("kineto/pytorch-kineto/resnet50_num_workers_4")).judgement
     found = [f.id for f in judgement.findings]
-    assert found == ["launch-bound", "fp32-matmul", "pageable-copies"]
+    assert found[:2] == ["launch-bound", "unfused-optimizer"]
+    assert {"fp32-matmul", "pageable-copies"} < set(found)
+    assert "input-starvation" not in found
     why = next(c.why for c in judgement.clear if c.id == "input-starvation")
     assert why.endswith("the device is idle for it 0.5 % of its own time")
+
+
+def test_the_optimizer_of_resnet50_goes_parameter_by_parameter() -> None:
+    """161 tensors, each with two additions and a product: 322 aten::add_ and 161 aten::mul_ lie in
+    every mark of the step."""
+    judgement = explained(file_named("kineto/pytorch-kineto/resnet50_num_workers_4")).judgement
+    found = next(f for f in judgement.findings if f.id == "unfused-optimizer")
+    assert found.sentence.startswith(
+        "SGD.step launches 483 kernels a lap for single tensors (3 for each of 161): the device "
+        "takes 1.31 ms for them and the host 23.1 ms"
+    )
 
 
 def test_counters_without_device_rows() -> None:

@@ -9,11 +9,11 @@ import numpy as np
 
 from laptime.causes import wording
 from laptime.causes.case import Abstention, Case, Clear, Finding, Need, Outcome
+from laptime.causes.kernel_cost import cost_of, kernels_where
 from laptime.causes.limits import FP32_SHARE
 from laptime.causes.slack import capped, too_small
 from laptime.causes.view import DeviceView, gpu_views
 from laptime.kernels.names import UNKNOWN, KernelName
-from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
 from laptime.ledger.work import Work, WorkClass
 from laptime.machine.specs import DeviceSpec, spec_of
@@ -84,8 +84,9 @@ class Fp32Matmul:
         able = [v for v in known if specs[v.device].matrix_dtypes]
         if not able:
             return Clear(self.id, "no device with matrix units", rank)
-        looked = [(v, *_alone(v)) for v in able]
-        view, span, kernels = max(looked, key=lambda v: v[0].share(v[1]))
+        looked = [cost_of(v, kernels_where(v, is_fp32_product)) for v in able]
+        cost = max(looked, key=lambda c: c.share)
+        view, span, kernels = cost.view, cost.span, cost.rows
         if not _decoded(view):
             return Abstention(
                 self.id,
@@ -167,24 +168,6 @@ def is_fp32_product(kernel: KernelName) -> bool:
     """Whether the name shows a product or convolution of fp32 on the ordinary units."""
     product = kernel.operation == "gemm" or kernel.operation.startswith("conv")
     return product and kernel.dtype == "fp32" and kernel.tensor_core is False
-
-
-def _alone(view: DeviceView) -> tuple[Span, Ints]:
-    """Compute time in which only such kernels run, and their rows inside the counted windows."""
-    work = view.work
-    if work is None:
-        return intervals.EMPTY, np.zeros(0, dtype=np.int64)
-    rows = view.case.timeline.rows
-    named = np.zeros(len(rows.names), dtype=np.bool_)
-    named[[i for i, k in view.case.kernel_names.items() if is_fp32_product(k)]] = True
-    compute = work.klass == int(WorkClass.COMPUTE)
-    such = compute & named[rows.name[work.row]]
-    of_such = intervals.union(work.start_ns[such], work.end_ns[such])
-    others = compute & ~such
-    of_others = intervals.union(work.start_ns[others], work.end_ns[others])
-    only = intervals.subtract(intervals.intersect(view.time_in("compute"), of_such), of_others)
-    inside = view.touching(work.start_ns, work.end_ns)
-    return only, work.row[inside[such[inside]]]
 
 
 def _decoded(view: DeviceView) -> bool:

@@ -290,3 +290,19 @@ IDLE_BESIDE = Limit(
     "what is idle beside a mask must be able to take a tenth of a thread's time and more",
     "a host shared with other programs: 0 to 0.05",
 )
+
+OPTIMIZER_SHARE = Limit(
+    0.02,
+    "share of lap time",
+    "the ledger's budget for unexplained time; below it no cause can be told",
+    "SGD of ResNet-50, 483 kernels a lap: 11 and 18 %; Adagrad of DLRM, 64: 8 to 14 %; SGD through "
+    "_foreach_ operators: 0 kernels",
+)
+
+SEPARATE_KERNELS = Limit(
+    32,
+    "kernels a lap",
+    "fewer launches than one multi-tensor kernel has room for tensors (110 with one list, 36 with "
+    "four: depth_to_max_tensors in MultiTensorApply.cuh) are a single kernel's worth at most",
+    "fused and multi-tensor optimizers of published traces: 0; loops over parameters: 64 to 483",
+)
