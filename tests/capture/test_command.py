@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -100,3 +101,53 @@ def test_nothing_to_run(words: list[str], said: str) -> None:
 def test_interpreter_for_a_program_is_refused() -> None:
     with pytest.raises(UsageError, match="--python is for scripts"):
         resolve(["sh"], python=sys.executable, environ=ENV)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["--laps", "five", "x.py"],
+            "argument --laps: must be a number of laps, a whole number from 0, not 'five'",
+        ),
+        (
+            ["--warmup", "-1", "x.py"],
+            "argument --warmup: must be a number of laps, a whole number from 0, not '-1'",
+        ),
+        (
+            ["--plain", "1.5", "x.py"],
+            "argument --plain: must be a number of laps, a whole number from 0, not '1.5'",
+        ),
+        (["--then", "explode", "x.py"], "argument --then: must be continue or stop, not 'explode'"),
+        (["--laps-from", "moon", "x.py"], "auto, optimizer, loader, module or mark, not 'moon'"),
+        (["--no-such", "x.py"], "unrecognized arguments: --no-such"),
+        (["--json", "-", "--html", "-", "x.py"], "--json - and --html - both fill stdout"),
+        ([], "nothing to run"),
+        (["-m"], "nothing to run"),
+        (["nowhere.py"], "nowhere.py: no such file"),
+        (["--python", "/no/python", "x.py"], "x.py: no such file"),
+        (
+            ["--json", "no/such/file", "-m", "this"],
+            "--json no/such/file: cannot be written: No such",
+        ),
+        (["--html", ".", "-m", "this"], "--html .: cannot be written: Is a directory"),
+        (["--no-explain", "--json", "a", "-m", "this"], "--json and --html need the explanation"),
+        (["-o", "/proc/version/x", "-m", "this"], "-o /proc/version/x: cannot be made: Not a dir"),
+    ],
+)
+def test_options_that_cannot_be_met_end_with_a_line_and_2(
+    words: list[str], said: str, tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "laptime", "run", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("laptime: ")
+    assert said in line
+    assert list(tmp_path.iterdir()) == []

@@ -46,7 +46,9 @@ def test_usage_faults_exit_with_2(capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit) as stopped:
             main(argv)
         assert stopped.value.code == 2
-    assert "usage: laptime" in capsys.readouterr().err
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith("laptime: ")
+        assert line.endswith(f"see laptime{' explain' if argv[:1] == ['explain'] else ''} --help")
 
 
 @pytest.mark.parametrize(
@@ -56,7 +58,7 @@ def test_usage_faults_exit_with_2(capsys: pytest.CaptureFixture[str]) -> None:
         (["--json", "a b.json"], "to explain a trace: laptime explain --json 'a b.json'"),
         (["-"], "to explain a trace: laptime explain -"),
         (["\x1b[31m"], "'\\\\x1b[31m' is no command; commands: explain"),
-        (["explain", "x", "--jso"], "unrecognized arguments: --jso"),
+        (["explain", "x", "--jso"], "unrecognized arguments: --jso; see laptime explain --help"),
         (["explain", "x", "--width", "abc"], "columns from 40 to 1000, not 'abc'"),
         (["explain", "x", "--width", "39"], "columns from 40 to 1000, not '39'"),
         (["explain", "x", "--top", "few"], "must be a whole number from 0, not 'few'"),

@@ -47,9 +47,19 @@ def test_laps_without_variance_have_an_interval_of_a_point() -> None:
     assert found.shown_to_cost
 
 
-def test_items_that_some_lap_lacks_give_no_throughput() -> None:
-    mixed = [*laps(100, 100, items=5), *laps(100)]
-    assert overhead(mixed, []).per_s is None
+def test_throughput_is_over_the_laps_that_say_how_many_they_had() -> None:
+    mixed = [*laps(100, 300, items=5), *laps(999)]
+    found = overhead(mixed, [])
+    assert (found.per_s, found.unit, found.counted) == (10 / 400e-9, "samples", 2)
+    few = overhead([*laps(100, items=5), *laps(100, 100)], [])
+    assert (few.per_s, few.unit, few.counted) == (None, None, 0)
+
+
+def test_tokens() -> None:
+    told = [LapRecord(i, 0, 200, "plain", 4, "samples", 4 * n) for i, n in enumerate((10, 30))]
+    found = overhead(told, [])
+    assert found.per_s == pytest.approx(8 / 400e-9)
+    assert found.tokens_per_s == pytest.approx(160 / 400e-9)
 
 
 def test_points_of_student_fall_towards_the_normal() -> None:

@@ -37,7 +37,7 @@ def test_the_unprofiled_lap_stands_beside_the_ledger(tmp_path: Path) -> None:
         "without the profiler 95.0 ms (95 % 93.7 to 96.3 ms, 4 laps) a lap; recording costs +5.3 % "
         "(95 % +3.9 % to +6.6 %)"
     ) in text
-    assert "throughput 337 samples/s without the profiler" in text
+    assert "throughput 337 samples/s, without the profiler" in text
     assert "residual 12.3 us" in text
     assert "read every 50.0 ms from outside the program; what that took is not measured" in text
     assert "10 laps counted by laptime run: optimizer steps; 10 steady" in text

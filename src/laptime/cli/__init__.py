@@ -18,6 +18,7 @@ import sys
 from collections.abc import Collection, Sequence
 from importlib import import_module
 from types import ModuleType
+from typing import NoReturn
 
 from laptime.cli import _streams
 from laptime.model.errors import LaptimeError, UsageError
@@ -80,7 +81,11 @@ def _run(argv: Sequence[str] | None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
     if (hint := _meant(given, commands)) is not None:
         parser.error(hint)
-    args = parser.parse_args(given)
+    args, unknown = parser.parse_known_args(given)
+    if unknown:
+        shown = " ".join(_visible(word) for word in unknown)
+        commands_parser = _Parser(prog=f"laptime {args.command}", add_help=False)
+        commands_parser.error(f"unrecognized arguments: {shown}")
     code: int = commands[args.command].run(args)
     return code
 
@@ -103,8 +108,16 @@ def _commands() -> dict[str, ModuleType]:
     return {name: import_module(f"{__name__}.{name}") for name in names}
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, as all others are."""
+
+    def error(self, message: str) -> NoReturn:
+        _say(f"{message}; see {self.prog} --help")
+        raise SystemExit(UsageError.exit_code)
+
+
 def _parser(commands: dict[str, ModuleType]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="laptime",
         description="Where every nanosecond of a training step or engine iteration went, and why.",
         epilog=EXIT_CODES,

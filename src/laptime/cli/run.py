@@ -14,11 +14,12 @@ removed once the report is shown. Options go before the program, what follows it
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -55,14 +56,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--then",
-        choices=("continue", "stop"),
+        type=_one_of("continue", "stop"),
+        metavar="{continue,stop}",
         default="continue",
         help="what becomes of the program once the laps are recorded (default: continue)",
     )
     parser.add_argument("--python", metavar="EXE", help="interpreter for the script or module")
     parser.add_argument(
         "--laps-from",
-        choices=("auto", "optimizer", "loader", "module", "mark"),
+        type=_one_of("auto", "optimizer", "loader", "module", "mark"),
+        metavar="{auto,optimizer,loader,module,mark}",
         default="auto",
         help="what makes a lap (default auto: marks, else optimizer steps, else loader batches, "
         "else calls of the outermost module)",
@@ -95,6 +98,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.json == "-" and args.html == "-":
         raise UsageError("--json - and --html - both fill stdout: name a file for one of them")
+    _check_outputs(args)
     resolved = command.resolve(
         args.module or _words(args.program), module=args.module is not None, python=args.python
     )
@@ -111,6 +115,27 @@ def run(args: argparse.Namespace) -> int:
     if outcome.signal is not None and not outcome.stopped:
         signals.die_of(outcome.signal)
     return 0 if outcome.stopped else outcome.code
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    """Refuse before the program has run for hours what could not be written after it."""
+    for option, path in (("--json", args.json), ("--html", args.html)):
+        if path is None:
+            continue
+        if not args.explain:
+            raise UsageError("--json and --html need the explanation: leave out --no-explain")
+        if path == "-":
+            continue
+        place = os.path.dirname(os.path.abspath(path))
+        if os.path.isdir(path):
+            why = errno.EISDIR
+        elif not os.path.isdir(place):
+            why = errno.ENOENT
+        elif not os.access(path if os.path.exists(path) else place, os.W_OK):
+            why = errno.EACCES
+        else:
+            continue
+        raise UsageError(f"{option} {path}: cannot be written: {os.strerror(why)}")
 
 
 def _settings(args: argparse.Namespace) -> Any:
@@ -232,8 +257,22 @@ def _note(line: str) -> None:
     print(f"laptime: {visible(' '.join(line.split()))}", file=sys.stderr)
 
 
+def _one_of(*words: str) -> Callable[[str], str]:
+    def chosen(text: str) -> str:
+        if text not in words:
+            told = f"{', '.join(words[:-1])} or {words[-1]}"
+            raise argparse.ArgumentTypeError(f"must be {told}, not {text!r}")
+        return text
+
+    return chosen
+
+
 def _whole(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError("must not be negative")
-    return number
+    if not (text.isascii() and text.isdigit()) or len(text) > _MOST_DIGITS:
+        raise argparse.ArgumentTypeError(
+            f"must be a number of laps, a whole number from 0, not {text!r}"
+        )
+    return int(text)
+
+
+_MOST_DIGITS = 9

@@ -93,9 +93,10 @@ def _laps(path: Path, health: Health) -> list[LapRecord]:
         if number is None or start is None or end is None or end < start or phase not in PHASES:
             odd += 1
             continue
-        items = whole(item.get("items"))
+        items, tokens = whole(item.get("items")), whole(item.get("tokens"))
         unit = text(item.get("unit"))
-        laps.append(LapRecord(number, start, end, phase, items if unit else None, unit))
+        items, tokens = (n if n is not None and n >= 0 else None for n in (items, tokens))
+        laps.append(LapRecord(number, start, end, phase, items if unit else None, unit, tokens))
     if odd:
         health.losses.append(Loss("line is no lap", odd, str(path)))
     health.items += len(laps)

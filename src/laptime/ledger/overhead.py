@@ -44,8 +44,9 @@ class MeanLap:
 @dataclass(frozen=True)
 class Overhead:
     """Plain laps and recorded ones. ``cost`` is the share by which a recorded lap is longer, with
-    its interval; None where either kind has too few laps. ``per_s`` are items a second over the
-    plain laps, in ``unit``; None where some lap does not say how many it had."""
+    its interval; None where either kind has too few laps. ``per_s`` are items a second, in
+    ``unit``, over the ``counted`` plain laps that say how many they had, and ``tokens_per_s`` the
+    tokens; None where fewer than half of the plain laps say."""
 
     plain: MeanLap | None
     recorded: MeanLap | None
@@ -54,6 +55,8 @@ class Overhead:
     cost_high: float | None = None
     per_s: float | None = None
     unit: str | None = None
+    counted: int = 0
+    tokens_per_s: float | None = None
 
     @property
     def shown_to_cost(self) -> bool:
@@ -78,13 +81,18 @@ def overhead_of(timeline: Timeline, ledger: Ledger) -> Overhead | None:
 def overhead(plain: Sequence[LapRecord], recorded: Sequence[LapRecord]) -> Overhead:
     """Plain laps against recorded ones."""
     a, b = [lap.dur_ns for lap in plain], [lap.dur_ns for lap in recorded]
-    per_s, unit = _throughput(plain)
+    units = {lap.unit for lap in plain if lap.items is not None}
+    counted, per_s = (
+        _rate([(lap.items, lap.dur_ns) for lap in plain]) if len(units) == 1 else (0, None)
+    )
+    _, tokens_per_s = _rate([(lap.tokens, lap.dur_ns) for lap in plain])
     cost = low = high = None
     if min(len(a), len(b)) >= LEAST_LAPS and fmean(a) > 0:
         base, difference = fmean(a), fmean(b) - fmean(a)
         half = _welch(a, b)
         cost, low, high = (x / base for x in (difference, difference - half, difference + half))
-    return Overhead(_mean(a), _mean(b), cost, low, high, per_s, unit)
+    unit = units.pop() if per_s is not None else None
+    return Overhead(_mean(a), _mean(b), cost, low, high, per_s, unit, counted, tokens_per_s)
 
 
 def _mean(lengths: Sequence[int]) -> MeanLap | None:
@@ -113,10 +121,10 @@ def t_point(freedom: int) -> float:
     return next(point for least, point in _T_BEYOND if freedom >= least)
 
 
-def _throughput(laps: Sequence[LapRecord]) -> tuple[float | None, str | None]:
-    units = {lap.unit for lap in laps}
-    total = sum(lap.dur_ns for lap in laps)
-    if len(units) != 1 or None in units or total <= 0:
-        return None, None
-    items = [lap.items for lap in laps if lap.items is not None]
-    return (sum(items) * 1e9 / total, units.pop()) if len(items) == len(laps) else (None, None)
+def _rate(laps: Sequence[tuple[int | None, int]]) -> tuple[int, float | None]:
+    """How many laps say how many they had, and that a second over those; None below half."""
+    known = [(many, dur_ns) for many, dur_ns in laps if many is not None]
+    total = sum(dur_ns for _, dur_ns in known)
+    if total <= 0 or 2 * len(known) < len(laps):
+        return 0, None
+    return len(known), sum(many for many, _ in known) * 1e9 / total

@@ -99,7 +99,8 @@ class HostCounters:
 @dataclass(frozen=True)
 class LapRecord:
     """One lap as the probe counted it. ``phase``: warmup, plain (steady and not recorded),
-    recorded, after. ``items`` are the batch's size in ``unit`` (samples, tokens)."""
+    recorded, after. ``items`` are the batch's size in ``unit`` (samples), ``tokens`` its tokens
+    with the padding; None where not known."""
 
     number: int
     start_ns: int
@@ -107,6 +108,7 @@ class LapRecord:
     phase: str
     items: int | None = None
     unit: str | None = None
+    tokens: int | None = None
 
     @property
     def dur_ns(self) -> int:

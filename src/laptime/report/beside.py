@@ -21,7 +21,7 @@ def capture_lines(view: View) -> list[tuple[str, str]]:
         return []
     lines = [("without the profiler", _plain(cost))]
     if cost.per_s is not None:
-        lines.append(("throughput", f"{_number(cost.per_s)} {cost.unit}/s without the profiler"))
+        lines.append(("throughput", _throughput(cost)))
     if captured.clock is not None:
         lines.append(("clock", _clock(captured.clock.residual_ns)))
     counters = captured.run.counters
@@ -67,6 +67,8 @@ def capture_json(views: Sequence[View]) -> list[Json]:
                 "cost_high": _ratio(cost.cost_high),
                 "items_per_s": _ratio(cost.per_s),
                 "unit": cost.unit,
+                "items_laps": cost.counted,
+                "tokens_per_s": _ratio(cost.tokens_per_s),
                 "clock": None if clock is None else clock.source,
                 "clock_residual_ns": None if clock is None else clock.residual_ns,
                 "sampling_period_ns": None if counters is None else counters.period_ns,
@@ -89,6 +91,15 @@ def _plain(cost: Overhead) -> str:
     if cost.cost_high < 0:
         return f"{told}; recorded laps were shorter, by {_signed(cost.cost)} ({interval})"
     return f"{told}; no cost of recording shows ({interval})"
+
+
+def _throughput(cost: Overhead) -> str:
+    rates = [(cost.per_s, cost.unit), (cost.tokens_per_s, "tokens")]
+    told = ", ".join(f"{_number(rate)} {unit}/s" for rate, unit in rates if rate is not None)
+    padding = ", padding counted" if cost.tokens_per_s is not None else ""
+    laps = cost.plain.laps if cost.plain is not None else 0
+    part = f" ({cost.counted} of {laps} laps: those whose batch is known)"
+    return f"{told}{padding}, without the profiler{part if cost.counted < laps else ''}"
 
 
 def _mean(lap: MeanLap) -> str:

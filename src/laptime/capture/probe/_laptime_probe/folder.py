@@ -74,12 +74,16 @@ class Folder:
 
     def line(self, name: str, value: dict[str, Any]) -> None:
         """Append one object to a ``.jsonl`` file, in one write."""
+        self.text(name, as_json(value) + "\n")
+
+    def text(self, name: str, line: str) -> None:
+        """Append a line that is JSON already."""
         file = self._files.get(name)
         if file is None:
             self._make()
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
             file = self._files[name] = os.open(os.path.join(self.path, name), flags, 0o644)
-        os.write(file, as_json(value).encode() + b"\n")
+        os.write(file, line.encode())
 
     def empty(self, name: str) -> None:
         """Begin a ``.jsonl`` file anew: what it held turned out to be no laps."""

@@ -1,9 +1,11 @@
 """Loaders: laps by batches, the size of batches, settings, and the worker processes."""
 
 import functools
-from typing import TYPE_CHECKING, Any, Optional, Tuple
+import weakref
+from typing import TYPE_CHECKING, Any, Optional
 
 from . import modules
+from .items import Counts
 
 if TYPE_CHECKING:
     from .probe import Probe
@@ -21,7 +23,7 @@ def wrap(probe: "Probe", module: Any) -> None:
         except StopIteration:
             probe.guard(_ended, probe)
             raise
-        probe.guard(_came, probe, batch)
+        probe.guard(_came, probe, self, batch)
         return batch
 
     @functools.wraps(make)
@@ -54,14 +56,15 @@ def _ended(probe: "Probe") -> None:
         probe.laps.boundary("loader", opens=False)
 
 
-def _came(probe: "Probe", batch: Any) -> None:
+def _came(probe: "Probe", iterator: Any, batch: Any) -> None:
     """A lap runs from batch to batch: from one's arrival to the next one's."""
     if probe.laps.stage == "done":
         return
     if probe.laps.source in (None, "loader"):
         probe.laps.boundary("loader")
-    samples, tokens = size(batch)
-    probe.laps.add(samples, tokens)
+    samples, tokens = _counted(iterator, batch)
+    # Iterators of one loader share its sampler of indices.
+    probe.laps.items.came(id(getattr(iterator, "_index_sampler", iterator)), samples, tokens)
 
 
 def _made(probe: "Probe", loader: Any, iterator: Any) -> None:
@@ -88,11 +91,48 @@ def _start_method(loader: Any) -> Optional[str]:
     return name if isinstance(name, str) else None
 
 
-def size(batch: Any, depth: int = 0) -> Tuple[Optional[int], Optional[int]]:
-    """Samples of a batch (first dimension of its first tensor), and tokens where it has ids.
-
-    None where the batch has no tensor. Tokens count padding.
+def _counted(iterator: Any, batch: Any) -> Counts:
+    """Samples and tokens of a batch; None where the loader did not make it, or its tensors do not
+    have as many rows as the loader puts into a batch (a collate function that packs or transposes).
     """
+    if not getattr(iterator, "_auto_collation", True):
+        return None, None
+    sampler = getattr(iterator, "_index_sampler", None)
+    asked = getattr(sampler, "batch_size", None)
+    samples, tokens = size(batch)
+    if samples is None or not isinstance(asked, int):
+        return samples, tokens
+    if samples == asked:
+        try:
+            _whole[id(sampler)] = sampler
+        except TypeError:  # it cannot be referred to: its last batches stay unknown
+            return samples, tokens
+    elif samples > asked or id(sampler) not in _whole:
+        # Fewer rows are the last batch of an epoch, where others had as many as asked.
+        return None, None
+    return samples, tokens
+
+
+_whole: Any = weakref.WeakValueDictionary()
+"""Samplers, by id, whose loaders have given batches with as many rows as asked."""
+
+
+def size(batch: Any) -> Counts:
+    """Samples of a batch (rows of its first tensor), and tokens where it has rows of ids.
+
+    None where that does not show. Tokens count padding.
+    """
+    try:
+        return _size(batch, 0)
+    except Exception:  # a batch may be anything
+        return None, None
+
+
+def _size(batch: Any, depth: int) -> Counts:
+    if hasattr(batch, "num_graphs"):
+        return int(batch.num_graphs), None
+    if hasattr(batch, "batch_sizes"):  # a PackedSequence: sequences that have a first step
+        return int(batch.batch_sizes[0]), None
     shape = getattr(batch, "shape", None)
     if shape is not None:
         return (int(shape[0]), None) if len(shape) else (None, None)
@@ -102,13 +142,14 @@ def size(batch: Any, depth: int = 0) -> Tuple[Optional[int], Optional[int]]:
     if hasattr(batch, "keys"):
         ids = batch["input_ids"] if "input_ids" in batch else None  # noqa: SIM401
         shape = getattr(ids, "shape", None)
-        if shape is not None and len(shape) == 2:
-            return int(shape[0]), int(shape[0]) * int(shape[1])
+        if shape is not None:  # without rows they are packed
+            rows = len(shape) == 2
+            return (int(shape[0]), int(shape[0]) * int(shape[1])) if rows else (None, None)
         values = batch.values()
     elif not isinstance(batch, (list, tuple)):
         return None, None
     for value in values:
-        samples = size(value, depth + 1)[0]
+        samples = _size(value, depth + 1)[0]
         if samples is not None:
             return samples, None
     return None, None
