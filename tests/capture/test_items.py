@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,7 +20,7 @@ def probe(monkeypatch: pytest.MonkeyPatch) -> Any:
     return lambda name: importlib.import_module(f"_laptime_probe.{name}")
 
 
-def counted(probe: Any, laps: list[list[tuple[int, int | None]]]) -> list[int | None]:
+def counted(probe: Any, laps: Sequence[Sequence[tuple[int, int | None]]]) -> list[int | None]:
     """Samples of each lap, given its batches as (loader, samples)."""
     items = probe("items").Items()
     found = []
@@ -45,8 +46,8 @@ def test_two_loaders_read_side_by_side_both_count(probe: Any) -> None:
 
 
 def test_a_batch_fetched_ahead_leaves_two_laps_unknown(probe: Any) -> None:
-    one, none, two = [(TRAIN, 8)], [], [(TRAIN, 8), (TRAIN, 8)]
-    assert counted(probe, [one, none, two, one]) == [8, None, None, 8]
+    one = (TRAIN, 8)
+    assert counted(probe, [[one], [], [one, one], [one]]) == [8, None, None, 8]
 
 
 def test_an_unknown_batch_makes_its_lap_unknown(probe: Any) -> None:
