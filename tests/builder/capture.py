@@ -60,6 +60,7 @@ class CaptureBuilder:
     pid: int = 100
     variant: Variant | None = None
     residual_ns: int = 0
+    late_ns: Sequence[int] = ()
     cores: int = 4
     quota: float | None = None
     tick_ns: int = 50 * MS
@@ -82,12 +83,14 @@ class CaptureBuilder:
         return trace_ns - OFFSET_NS
 
     def clock_mark(self) -> None:
-        """A clock mark here; the second one is off by the residual."""
-        mono = self.mono(self.main.now_ns) - (self.residual_ns if self.marked else 0)
+        """A clock mark here, after those that are late; the second one is off by the residual."""
+        off = self.residual_ns if self.marked else 0
+        for late in (*self.late_ns, 0):
+            mono = self.mono(self.main.now_ns) - off - late
+            with self.main.region(f"laptime.clock/{mono}/{self.main.now_ns}"):
+                pass
+            self.main.idle(1000)
         self.marked.append(mono)
-        with self.main.region(f"laptime.clock/{mono}/{self.main.now_ns}"):
-            pass
-        self.main.idle(1000)
 
     def pause(self, start_ns: int, dur_ns: int, generation: int = 2) -> None:
         """A garbage collection, in the trace's time."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import importlib.util
 import json
+from statistics import median
 
 import pytest
 
@@ -50,14 +51,28 @@ def test_trace_has_the_laps_and_both_clocks(ran: Ran) -> None:
     marks = [e for e in events if str(e.get("name")).startswith("ProfilerStep#")]
     assert [e["name"] for e in marks] == [f"ProfilerStep#{n}" for n in range(16, 22)]
     clocks = [e for e in events if str(e.get("name")).startswith("laptime.clock/")]
-    assert len(clocks) == 2
+    assert len(clocks) == 8
     told = ran.lines(trainer, "laps.jsonl")[16:22]
-    for mark, lap in zip(marks, told, strict=True):
-        # The mark lies inside the lap as the probe timed it, and nearly fills it.
-        assert mark["dur"] * 1000 <= lap["end"] - lap["start"] + 1000
-    mono, wall = (int(n) for n in clocks[0]["name"].split("/")[1:])
-    assert trainer["window"]["start_mono_ns"] == mono
-    assert trainer["window"]["start_wall_ns"] == wall
+    # A mark starts and ends a moment after the lap as the probe timed it.
+    off = [
+        m["dur"] * 1000 - (lap["end"] - lap["start"]) for m, lap in zip(marks, told, strict=True)
+    ]
+    assert abs(median(off)) < 500_000
+    ends = {int(c["name"].split("/")[1]): int(c["name"].split("/")[2]) for c in clocks}
+    window = trainer["window"]
+    assert ends[window["start_mono_ns"]] == window["start_wall_ns"]
+    assert ends[window["end_mono_ns"]] == window["end_wall_ns"]
+
+
+def test_clocks_agree_at_both_ends_to_microseconds(ran: Ran) -> None:
+    """Of several marks at each end the least delayed counts; the first is 0.1 ms late."""
+    (timeline,) = laptime.open(ran.folder).timelines
+    assert timeline.capture is not None
+    assert timeline.capture.clock is not None
+    residual = timeline.capture.clock.residual_ns
+    assert residual is not None
+    assert abs(residual) < 50_000
+    assert "trace and host counters joined by two marks, residual" in ran.err
 
 
 def test_report_follows_the_program_on_stderr(ran: Ran) -> None:

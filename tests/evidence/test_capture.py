@@ -20,9 +20,11 @@ from tests.builder.capture import OFFSET_NS, CaptureBuilder, Sampled
 from tests.builder.host import MS
 
 
-def built(residual_ns: int = 0, laps: int = 4) -> CaptureBuilder:
+def built(residual_ns: int = 0, laps: int = 4, late_ns: tuple[int, ...] = ()) -> CaptureBuilder:
     """Laps of 100 ms on one thread: 90 ms of operators, a pause of 10 ms that no row covers."""
-    made = CaptureBuilder(residual_ns=residual_ns, plain_ns=[95 * MS] * 3, items=32)
+    made = CaptureBuilder(
+        residual_ns=residual_ns, late_ns=late_ns, plain_ns=[95 * MS] * 3, items=32
+    )
     made.clock_mark()
     for lap in range(laps):
         with made.trace.lap_window(lap, made.main):
@@ -52,6 +54,16 @@ def test_clock_marks_are_no_work_of_the_program(tmp_path: Path) -> None:
     rows = timeline.rows
     marks = rows.names_matching(lambda n: n.startswith("laptime.clock/"))
     assert set(rows.kind[marks[rows.name]].tolist()) == {int(Kind.OTHER)}
+
+
+def test_of_marks_at_one_end_the_least_delayed_counts(tmp_path: Path) -> None:
+    made = built(residual_ns=7_000, late_ns=(300_000, 20_000))
+    (timeline,) = open_run(made.write(tmp_path)).timelines
+    assert timeline.capture is not None
+    clock = timeline.capture.clock
+    assert clock is not None
+    assert clock.mono_ns == (made.marked[0], made.marked[1])
+    assert clock.residual_ns == 7_000
 
 
 def test_counters_lie_on_the_traces_clock(tmp_path: Path) -> None:

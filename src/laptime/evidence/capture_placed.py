@@ -70,16 +70,23 @@ def _marks(timeline: Timeline) -> Ints:
 def _clock(timeline: Timeline, marks: Ints, wall_offset_ns: int | None) -> Clock | None:
     rows = timeline.rows
     if len(marks) >= 2:
-        ends = [int(marks[0]), int(marks[-1])]
-        said = [CLOCK_MARK.match(rows.name_of(r)) for r in ends]
-        mono = [int(m.group(1)) for m in said if m]
-        trace = [int(rows.start_ns[r]) for r in ends]
-        if mono[1] > mono[0]:
-            return Clock((mono[0], mono[1]), (trace[0], trace[1]))
+        said = [(_carried(rows.name_of(r)), int(rows.start_ns[r])) for r in marks.tolist()]
+        half = len(said) // 2
+        # A mark starts after the reading that it carries: the least delay is the truest.
+        first, last = (min(end, key=lambda m: m[1] - m[0]) for end in (said[:half], said[half:]))
+        if last[0] > first[0]:
+            return Clock((first[0], last[0]), (first[1], last[1]))
     if wall_offset_ns is None or not timeline.epoch:
         return None
     mono_at = timeline.origin_ns - wall_offset_ns
     return Clock((mono_at, mono_at + 1), (0, 1), "wall")
+
+
+def _carried(name: str) -> int:
+    """The monotonic time that a clock mark carries, ns."""
+    found = CLOCK_MARK.match(name)
+    assert found is not None
+    return int(found.group(1))
 
 
 def _tell_clock(timeline: Timeline, clock: Clock, health: Health) -> None:
