@@ -88,7 +88,7 @@ def test_a_host_that_never_waits_leaves_nothing_to_gain() -> None:
         made.account("exposed_copy", lap + 10.0, lap + 16.0)
     clear = CAUSE.look(made.case())
     assert isinstance(clear, Clear)
-    assert "the host is never in a call while the device works" in clear.why
+    assert "the host is never in a call while the device has work" in clear.why
 
 
 def test_copies_of_ddp_buckets_have_their_own_advice() -> None:
