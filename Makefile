@@ -7,7 +7,7 @@ SECONDS ?= 3600
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 PIP   := $(BIN)/python -m pip --disable-pip-version-check -q
-NATIVE := CMakeLists.txt $(wildcard native/*.cpp native/scan/*)
+NATIVE := CMakeLists.txt $(wildcard native/*.cpp native/scan/* native/sweep/*)
 
 .PHONY: demo test test-all lint bench fuzz docs setup clean
 

@@ -1,4 +1,4 @@
-// Python module laptime._native: the scanner and its columns.
+// Python module laptime._native: the scanner and its columns; sweep/module.cpp adds its own.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
@@ -10,6 +10,7 @@
 #include <string>
 
 #include "scan/scanner.h"
+#include "sweep/module.h"
 
 namespace nb = nanobind;
 using namespace laptime::scan;
@@ -229,6 +230,7 @@ class PyScanner {
 }  // namespace
 
 NB_MODULE(_native, m) {
+  laptime::sweep::bind(m);
   m.doc() = "The native core of laptime: trace text to integer columns.";
   nb::class_<ScanResult>(m, "ScanResult")
       .def_ro("items", &ScanResult::items)

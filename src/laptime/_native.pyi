@@ -1,4 +1,5 @@
-"""The native core: trace text (Chrome / Kineto JSON) to integer columns, in one pass.
+"""The native core: trace text (Chrome / Kineto JSON) to integer columns, in one pass, and the
+sweeps over sets of time (``union``, ``overlaps``, ``nest``).
 
 Times are integer nanoseconds, converted from the decimal microseconds of the text without any
 float, in the text's own clock (``baseTimeNanoseconds`` is reported in ``head``, not added).
@@ -98,3 +99,19 @@ class ScanResult:
     """(first byte offset, reason, count), one for each reason."""
     counters: dict[str, int]
     """Oddities accepted, all present (0 when not met), and ``events_by_phase:X`` as met."""
+
+_Times = npt.NDArray[np.int64]
+
+def union(starts: _Times, ends: _Times) -> tuple[_Times, _Times]:
+    """See ``ledger.intervals.union``."""
+
+def overlaps(
+    a_starts: _Times, a_ends: _Times, b_starts: _Times, b_ends: _Times
+) -> tuple[_Times, _Times, tuple[_Times, _Times]]:
+    """See ``ledger.intervals.overlaps``."""
+
+def nest(
+    starts: _Times, ends: _Times, members: _Times
+) -> tuple[_Times, npt.NDArray[np.int32], tuple[_Times, _Times], npt.NDArray[np.int32], bool]:
+    """``order`` (places in the input), then ``around``, ``span``, ``at`` and ``crossing`` of
+    ``ledger.innermost.Nest``. More than 2**31 rows raise ``RuntimeError``."""

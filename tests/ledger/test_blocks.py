@@ -14,14 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from laptime.evidence.registry import open_run
-from laptime.ledger import blocks, by_function, innermost
+from laptime.ledger import blocks, by_function
 from laptime.ledger.build import build_ledger
 from laptime.ledger.by_function import FunctionTable
 from laptime.ledger.device_work import kernel_names
-from laptime.ledger.innermost import Nest, nest
 from laptime.ledger.ledger import DeviceLedger, Ledger
 from laptime.ledger.reach import Reaching
-from laptime.model import rows
 from laptime.model.laps import Laps
 from laptime.model.rows import Kind, Rows
 from laptime.model.run import Timeline
@@ -173,31 +171,3 @@ def test_functions(made: list[Made], given_laps: Laps, rows: int) -> None:
             return by_function.function_tables(timeline, ledger, work)
 
     assert tables(rows) == tables(WHOLE)
-
-
-@settings(max_examples=200, deadline=None)
-@given(
-    st.lists(st.tuples(st.integers(0, 60), st.integers(1, 12)), min_size=1, max_size=40),
-    st.integers(1, 8),
-)
-def test_nesting_in_parts(spans: list[tuple[int, int]], size: int) -> None:
-    """Cut where nothing is open, rows have the same rows around them and the same time."""
-    made = _rows([s for s, _ in spans], [d for _, d in spans])
-    members = np.arange(len(spans))
-    whole = nest(made, members)
-    with patch.object(rows, "SLICE_ROWS", size), patch.object(innermost, "SLICE_ROWS", size):
-        parts = nest(made, members)
-    assert parts.row.tolist() == whole.row.tolist()
-    assert parts.around.tolist() == whole.around.tolist()
-    assert parts.crossing == whole.crossing
-    assert _instants(parts) == _instants(whole)
-
-
-def _instants(found: Nest) -> dict[int, int]:
-    """The innermost row at each whole instant."""
-    out: dict[int, int] = {}
-    for low, high, at in zip(*found.span, found.at, strict=True):
-        for instant in range(int(low), int(high)):
-            assert instant not in out
-            out[instant] = int(at)
-    return out

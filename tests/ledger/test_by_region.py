@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laptime.ledger.by_region import OUTSIDE, _innermost, grouped, region_table
-from laptime.ledger.innermost import nest, of_crossing
 from laptime.model.rows import Kind, Rows
 from tests.causes.made import MS, Made
 
@@ -53,32 +52,6 @@ spans = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 20)), min_size=1, 
 @given(spans)
 def test_any_regions(made: list[tuple[int, int]]) -> None:
     assert read(rows_of(made)) == by_instant(made)
-
-
-@given(st.integers(0, 1 << 30), st.integers(2, 60))
-def test_nested_regions_are_read_the_same_both_ways(seed: int, count: int) -> None:
-    rng = np.random.default_rng(seed)
-    made = [(0, 400)]
-    while len(made) < count:
-        start, dur = made[int(rng.integers(len(made)))]
-        low, high = sorted(rng.integers(start, start + dur + 1, 2).tolist())
-        crosses = any(
-            s < high
-            and low < s + d
-            and not ((s <= low and high <= s + d) or (low <= s and s + d <= high))
-            for s, d in made
-        )
-        if high > low and not crosses:
-            made.append((low, high - low))
-        elif rng.random() < 0.2:
-            made.append(made[-1])
-    rows = rows_of(made)
-    order = np.lexsort((np.arange(len(rows)), -rows.dur_ns, rows.start_ns))
-    around, span, at = of_crossing(rows.start_ns[order], (rows.start_ns + rows.dur_ns)[order])
-    fast = nest(rows, np.arange(len(rows)))
-    assert fast.row.tolist() == order.tolist()
-    assert fast.around.tolist() == around.tolist()
-    assert [x.tolist() for x in (*fast.span, fast.at)] == [x.tolist() for x in (*span, at)]
 
 
 @pytest.mark.parametrize("same", [2, 3])

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+import laptime._native as _native
 from laptime.model.rows import I64, Ints
 
 Span = tuple[I64, I64]
@@ -20,25 +21,9 @@ EMPTY: Span = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 def union(starts: I64, ends: I64) -> Span:
     """The set covered by any of the given stretches (any order, overlaps allowed)."""
-    real = ends > starts
-    if not real.all():
-        starts, ends = starts[real], ends[real]
     if len(starts) == 0:
         return EMPTY
-    if len(starts) > 1 and (starts[1:] < starts[:-1]).any():
-        order = np.argsort(starts, kind="stable")
-        starts, ends = starts[order], ends[order]
-        del order
-        reach = np.maximum.accumulate(ends, out=ends)
-    else:
-        reach = np.maximum.accumulate(ends)
-    fresh = np.empty(len(starts), dtype=np.bool_)
-    fresh[0] = True
-    np.greater(starts[1:], reach[:-1], out=fresh[1:])
-    first = np.flatnonzero(fresh)
-    starts = starts[first].astype(np.int64, copy=False)
-    last = np.append(first[1:], len(ends)) - 1
-    return starts, reach[last].astype(np.int64, copy=False)
+    return _native.union(starts, ends)
 
 
 def union_of(spans: Sequence[Span]) -> Span:
@@ -59,25 +44,9 @@ def overlaps(a: Span, b: Span) -> tuple[Ints, Ints, Span]:
 
     Stretches of either set may touch here: each pair that overlaps gives a piece of its own.
     """
-    if len(a[0]) > len(b[0]):
-        of_b, of_a, time = overlaps(b, a)
-        return of_a, of_b, time
-    if len(a[0]) == 0:
+    if len(a[0]) == 0 or len(b[0]) == 0:
         return EMPTY[0], EMPTY[0], EMPTY
-    low = np.searchsorted(b[1], a[0], side="right")
-    high = np.searchsorted(b[0], a[1], side="left")
-    count = np.maximum(high - low, 0)
-    whole = int(count.sum())
-    if whole == 0:
-        return EMPTY[0], EMPTY[0], EMPTY
-    of_a = np.repeat(np.arange(len(a[0])), count)
-    low -= np.cumsum(count) - count
-    of_b = np.repeat(low, count)
-    of_b += np.arange(whole)
-    start, end = a[0][of_a], a[1][of_a]
-    np.maximum(start, b[0][of_b], out=start)
-    np.minimum(end, b[1][of_b], out=end)
-    return of_a, of_b, (start, end)
+    return _native.overlaps(*a, *b)
 
 
 def complement(a: Span, low: int, high: int) -> Span:
