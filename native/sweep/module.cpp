@@ -69,10 +69,25 @@ nb::tuple nest(const Times& start, const Times& end, const Times& member) {
                         set_of(std::move(out.span)), array_of(std::move(out.at)), out.crossing);
 }
 
+using Totals = nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+void add_at(const Totals& total, const Times& at, const Times& ns) {
+  if (at.shape(0) != ns.shape(0)) throw std::invalid_argument("places and values differ in number");
+  const int64_t size = static_cast<int64_t>(total.shape(0));
+  const int64_t* place = at.data();
+  const int64_t* value = ns.data();
+  for (size_t i = 0; i < at.shape(0); ++i)
+    if (place[i] < 0 || place[i] >= size) throw std::out_of_range("a place outside the totals");
+  // Unsigned: an overflow wraps as NumPy's does.
+  auto* sum = reinterpret_cast<uint64_t*>(total.data());
+  for (size_t i = 0; i < at.shape(0); ++i) sum[place[i]] += static_cast<uint64_t>(value[i]);
+}
+
 }  // namespace
 
 void bind(nb::module_& m) {
   m.def("union", &union_, nb::arg("starts"), nb::arg("ends"));
+  m.def("add_at", &add_at, nb::arg("total").noconvert(), nb::arg("at"), nb::arg("ns"));
   m.def("overlaps", &overlaps, nb::arg("a_starts"), nb::arg("a_ends"), nb::arg("b_starts"),
         nb::arg("b_ends"));
   m.def("nest", &nest, nb::arg("starts"), nb::arg("ends"), nb::arg("members"));

@@ -105,6 +105,9 @@ _Times = npt.NDArray[np.int64]
 def union(starts: _Times, ends: _Times) -> tuple[_Times, _Times]:
     """See ``ledger.intervals.union``."""
 
+def add_at(total: _Times, at: _Times, ns: _Times) -> None:
+    """See ``ledger.sums.add_at``."""
+
 def overlaps(
     a_starts: _Times, a_ends: _Times, b_starts: _Times, b_ends: _Times
 ) -> tuple[_Times, _Times, tuple[_Times, _Times]]:

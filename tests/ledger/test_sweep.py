@@ -11,6 +11,7 @@ import laptime._native as _native
 from laptime.ledger import intervals
 from laptime.ledger.innermost import nest
 from laptime.ledger.intervals import Span
+from laptime.ledger.sums import add_at
 from tests.ledger.nesting import nested
 from tests.ledger.test_by_region import rows_of
 
@@ -103,3 +104,20 @@ def test_columns_of_different_length_are_refused() -> None:
         _native.union(ints([1, 2]), ints([3]))
     with pytest.raises(ValueError, match="differ in number"):
         _native.nest(ints([1]), ints([3]), ints([]))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 6), st.integers(-(1 << 50), 1 << 50)), max_size=60),
+)
+def test_sums(made: list[tuple[int, int]]) -> None:
+    total = ints([7] * 7)
+    add_at(total, np.array([k for k, _ in made], dtype=np.int32), ints([v for _, v in made]))
+    assert total.tolist() == [7 + sum(v for k, v in made if k == i) for i in range(7)]
+
+
+def test_sums_outside_are_refused_and_nothing_is_added() -> None:
+    total = ints([1, 2])
+    for at in ([0, 2], [0, -1]):
+        with pytest.raises(IndexError):
+            add_at(total, ints(at), ints([5, 5]))
+    assert total.tolist() == [1, 2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
+from typing import Any, Protocol
 
 from laptime.kernels.names import KernelName
 from laptime.ledger.ledger import Ledger
@@ -62,6 +62,8 @@ class Case:
     kernel_names: Mapping[int, KernelName]
     """Decoded kernel names by index into ``timeline.rows.names``."""
     has: frozenset[Need]
+    shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What several causes ask for, made once."""
 
 
 @dataclass(frozen=True)

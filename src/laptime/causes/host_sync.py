@@ -22,6 +22,7 @@ from laptime.causes.limits import SYNC_SHARE
 from laptime.causes.view import DeviceView, gpu_views
 from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
+from laptime.ledger.sums import add_at
 from laptime.model.rows import Ints, Kind
 
 
@@ -153,7 +154,7 @@ def _by_time(pieces: Waits, calls: Ints) -> Ints:
     mine = np.isin(pieces.call, calls)
     place = np.searchsorted(calls, pieces.call[mine])
     length = np.zeros(len(calls), dtype=np.int64)
-    np.add.at(length, place, (pieces.end_ns - pieces.start_ns)[mine])
+    add_at(length, place, (pieces.end_ns - pieces.start_ns)[mine])
     ordered: Ints = calls[np.argsort(-length, kind="stable")]
     return ordered
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -33,6 +33,7 @@ class DeviceView:
     ledger: DeviceLedger
     counted: Sequence[DeviceLap]
     windows: Span
+    _time_in: dict[frozenset[str], Span] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def laps(self) -> int:
@@ -132,10 +133,15 @@ class DeviceView:
 
     def time_in(self, *accounts: str) -> Span:
         """The counted time in any of the accounts (leaves or parents)."""
-        wanted = np.array([not line.isdisjoint(accounts) for line in self._lines()], dtype=np.bool_)
-        segments = self.ledger.segments
-        hit = wanted[segments.account]
-        return self.inside(intervals.union(segments.start_ns[hit], segments.end_ns[hit]))
+        asked = frozenset(accounts)
+        if asked not in self._time_in:
+            lines = self._lines()
+            wanted = np.array([not line.isdisjoint(asked) for line in lines], dtype=np.bool_)
+            segments = self.ledger.segments
+            hit = wanted[segments.account]
+            span = intervals.union(segments.start_ns[hit], segments.end_ns[hit])
+            self._time_in[asked] = self.inside(span)
+        return self._time_in[asked]
 
     def inside(self, span: Span) -> Span:
         """The part of a set inside the counted windows."""
@@ -202,6 +208,13 @@ class DeviceView:
 
 def device_views(case: Case) -> list[DeviceView]:
     """A view of each device of the case that has counted time, in the ledger's order."""
+    if "views" not in case.shared:
+        case.shared["views"] = _device_views(case)
+    views: list[DeviceView] = case.shared["views"]
+    return list(views)
+
+
+def _device_views(case: Case) -> list[DeviceView]:
     views = []
     for ledger in case.ledger.devices:
         windows = [

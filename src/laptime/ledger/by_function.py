@@ -18,6 +18,7 @@ from laptime.ledger.blocks import BLOCK_ROWS, FAR, host_rows_by_block
 from laptime.ledger.innermost import nest
 from laptime.ledger.intervals import Span
 from laptime.ledger.ledger import DeviceLedger, Ledger
+from laptime.ledger.sums import add_at
 from laptime.ledger.work import Work
 from laptime.model.rows import I64, Ints, Kind, Rows
 from laptime.model.run import Timeline
@@ -187,12 +188,12 @@ class _Thread:
         its, _, piece = intervals.overlaps(found.span, laps)
         at, length = found.at[its], piece[1] - piece[0]
         function = self.functions.of_name[rows.name[found.row]]
-        np.add.at(self.self_ns, function[at], length)
+        add_at(self.self_ns, function[at], length)
         started = intervals.contains(laps, rows.start_ns[found.row])
         self.count += np.bincount(function[started], minlength=len(self.count))
         for device, free in self._free.items():
             here, _, both = intervals.overlaps(piece, intervals.clip(free, *_ends(laps)))
-            np.add.at(self.free_ns[device], function[at[here]], both[1] - both[0])
+            add_at(self.free_ns[device], function[at[here]], both[1] - both[0])
         self._add_callers(
             function, _nearest(found.around, self.functions.own[function]), at, length
         )
@@ -204,7 +205,7 @@ class _Thread:
         key = function[at[called]] * len(self.count) + function[around[called]]
         pairs, place = np.unique(key, return_inverse=True)
         ns = np.zeros(len(pairs), dtype=np.int64)
-        np.add.at(ns, place, length[called])
+        add_at(ns, place, length[called])
         for pair, time in zip(pairs.tolist(), ns.tolist(), strict=True):
             self._called[pair] = self._called.get(pair, 0) + time
 

@@ -12,6 +12,7 @@ from laptime.ledger import frames
 from laptime.ledger.blocks import HostPieces, host_pieces, longer_than
 from laptime.ledger.innermost import nest
 from laptime.ledger.ledger import DeviceLedger, Ledger
+from laptime.ledger.sums import add_at
 from laptime.ledger.work import Work
 from laptime.model.rows import I64, Ints, Kind, Rows
 
@@ -159,7 +160,7 @@ class _Names:
         low, high = np.searchsorted(self.rows.start_ns[self.work], bounds).tolist()
         mine = self.work[low:high]
         out = np.zeros(len(self.rows.names), dtype=np.int64)
-        np.add.at(out, self.rows.name[mine], np.maximum(self.rows.dur_ns[mine], 0))
+        add_at(out, self.rows.name[mine], np.maximum(self.rows.dur_ns[mine], 0))
         return out
 
     def _self_ns(self, window: int) -> I64:
@@ -176,7 +177,7 @@ class _Names:
             start, end = found.span
             length = np.minimum(end, high) - np.maximum(start, low)
             name = self.same[rows.name[found.row[found.at]]]
-            np.add.at(out, name, np.maximum(length, 0))
+            add_at(out, name, np.maximum(length, 0))
         self._known[window] = out
         return out
 

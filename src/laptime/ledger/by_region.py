@@ -19,6 +19,7 @@ from laptime.ledger import intervals
 from laptime.ledger.innermost import nest
 from laptime.ledger.intervals import Span
 from laptime.ledger.ledger import DeviceLedger, Ledger
+from laptime.ledger.sums import add_at
 from laptime.ledger.work import Work
 from laptime.model.rows import I64, Ints, Kind, Rows, slices
 from laptime.model.run import Timeline
@@ -194,7 +195,7 @@ def _totals(
         mine, its, piece = intervals.overlaps(time, found[0])
         name = np.searchsorted(labels, found[1][its])
         length = piece[1] - piece[0]
-        np.add.at(ns, (name, account[mine]), length)
+        add_at(ns.reshape(-1), name * ns.shape[1] + account[mine], length)
         return _sums(account[mine], length, len(device.leaves))
 
     for part in slices(len(segments.account)):
@@ -215,5 +216,5 @@ def _totals(
 def _sums(account: Ints, length: I64, accounts: int) -> I64:
     """Total length by account."""
     out = np.zeros(accounts, dtype=np.int64)
-    np.add.at(out, account, length)
+    add_at(out, account, length)
     return out
