@@ -47,6 +47,11 @@ def save(explanation: Explanation, to: str | os.PathLike[str], *, replace: bool 
 
     Raises ``UsageError`` where the folder is there already or cannot be written.
     """
+    if not isinstance(explanation, Explanation):
+        raise UsageError(
+            f"what is saved is an Explanation, not {type(explanation).__name__}: "
+            "laptime.save(laptime.explain(...), folder)"
+        )
     folder = Path(to)
     _check_free(folder, explanation.run, replace)
     making = folder.with_name(f".{folder.name}.{os.getpid()}.partial")

@@ -6,6 +6,7 @@ import pydoc
 import re
 import types
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,3 +69,14 @@ def test_explain_takes_evidence_or_a_run(folder: Path) -> None:
     assert laptime.explain(path).verdict == laptime.explain(laptime.open(path)).verdict
     with pytest.raises(laptime.UsageError, match="no mark and no Python function"):
         laptime.explain(path, loader="no such mark")
+
+
+def test_what_is_no_evidence_is_a_usage_fault(folder: Path, tmp_path: Path) -> None:
+    wrong: Any
+    for wrong, named in ((5, "int"), ({"traceEvents": []}, "dict"), ([None], "NoneType")):
+        with pytest.raises(laptime.UsageError, match=f"binary file .*, not {named}"):
+            laptime.open(wrong)
+    run: Any = laptime.open(folder / "trace.json.gz")
+    with pytest.raises(laptime.UsageError, match="an Explanation, not Run"):
+        laptime.save(run, tmp_path / "run.laptime")
+    assert not (tmp_path / "run.laptime").exists()

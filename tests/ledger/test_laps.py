@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import laptime
+from laptime import UsageError
 from laptime.ledger.laps.marks import NOT_A_STEP, USER
 from laptime.ledger.ledger import Ledger
 
@@ -30,10 +31,10 @@ def work(number: int, start: int, dur: int = 8_000) -> list[dict[str, Any]]:
     ]
 
 
-def ledger(tmp_path: Path, events: list[dict[str, Any]]) -> Ledger:
+def ledger(tmp_path: Path, events: list[dict[str, Any]], mark: str | None = None) -> Ledger:
     path = tmp_path / "trace.json"
     path.write_text(json.dumps({"traceEvents": events}))
-    return laptime.explain(laptime.open(str(path))).views[0].ledger
+    return laptime.explain(laptime.open(str(path)), mark).views[0].ledger
 
 
 def lengths(told: Ledger) -> list[int]:
@@ -116,6 +117,21 @@ def test_user_marks_run_to_the_next_and_the_last_is_not_counted(tmp_path: Path) 
     told = ledger(tmp_path, events)
     assert [lap.dur_ns for lap in told.laps.laps] == [PERIOD_US * 1000] * 4 + [4_000_000]
     assert told.laps.laps[-1].why_not == "no mark after it"
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("PrfilerStep", r"such as ProfilerStep#\*$"),  # spelt alike
+        ("step", r"such as ProfilerStep#\*$"),  # held
+        ("zzz", r"such as ProfilerStep#\*$"),  # nothing near: what there is
+    ],
+)
+def test_a_mark_that_is_not_there_names_those_that_are(
+    asked: str, said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        ledger(tmp_path, loop(5), asked)
 
 
 STEPS = (

@@ -252,5 +252,5 @@ def test_command_says_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[
     (tmp_path / "t.json").write_bytes(source_text()[:-30])
     assert main(["scrub", str(tmp_path / "t.json"), "-o", str(tmp_path / "c.json")]) == 0
     out = capsys.readouterr().out.splitlines()
-    assert out[0].startswith("replaced: 1 hosts, ")
-    assert "kernel names" in out[1]
+    assert out[0].startswith("replaced: 1 host, ")
+    assert "1 kernel name, " in out[1]

@@ -34,13 +34,14 @@ def time(ns: float) -> str:
 
 
 def part_of(part_ns: float, whole_ns: float, whole: str) -> str:
-    """A part and its whole in the whole's unit where the part allows it.
+    """A part and its whole in the whole's unit, where the part is at least one of it.
 
     ``whole`` names the whole with a place for its length: "each {} lap" gives
-    "69.3 of each 175 ms lap".
+    "69.3 of each 175 ms lap". Below one unit the part has its own ("838 us of each 131 ms lap"):
+    "0.838 of each 131 ms lap" reads as a fraction of the lap.
     """
     scale, name = unit_of(whole_ns)
-    if part_ns and part_ns < scale / 100:
+    if 0 < part_ns < 0.9995 * scale:
         return f"{time(part_ns)} of {whole.format(time(whole_ns))}"
     return f"{number(part_ns / scale)} of {whole.format(f'{number(whole_ns / scale)} {name}')}"
 

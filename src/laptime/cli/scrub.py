@@ -10,6 +10,7 @@ share it: what stays is listed.
 from __future__ import annotations
 
 import argparse
+import re
 
 SUMMARY = "a copy of a trace or saved run that may be shared"
 
@@ -44,8 +45,8 @@ def run(args: argparse.Namespace) -> int:
         done = scrub(
             args.path, args.output, keep=args.keep_names, mapping=args.map, progress=progress
         )
-    replaced = ", ".join(f"{n:,} {sort}" for sort, n in sorted(done.replaced.items()))
-    kept = ", ".join(f"{n:,} {sort}" for sort, n in sorted(done.kept.items()))
+    replaced = ", ".join(_counted(n, sort) for sort, n in sorted(done.replaced.items()))
+    kept = ", ".join(_counted(n, sort) for sort, n in sorted(done.kept.items()))
     print(f"replaced: {replaced or 'nothing'}")
     print(f"kept: {kept or 'no names'}; times, ids, sizes and other numbers; device names")
     if done.damaged:
@@ -55,3 +56,9 @@ def run(args: argparse.Namespace) -> int:
     for what in done.left_out:
         print(f"left out: {what}")
     return 0
+
+
+def _counted(number: int, sort: str) -> str:
+    """``2 hosts``, ``1 host``: sorts are named in the plural."""
+    noun = re.sub(r"s\b", "", sort, count=1) if number == 1 else sort
+    return f"{number:,} {noun}"

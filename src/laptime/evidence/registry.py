@@ -82,6 +82,12 @@ def open_run(
     Raises ``UsageError`` (no such file) and ``UnreadableInput`` (no evidence in it).
     """
     listed = list(paths) if isinstance(paths, Sequence) and not isinstance(paths, str) else [paths]
+    for where in listed:
+        if not isinstance(where, str | os.PathLike) and not hasattr(where, "read"):
+            raise UsageError(
+                f"evidence is a path, a URL or an open binary file (or a list of them), "
+                f"not {type(where).__name__}"
+            )
     if not listed:
         raise UsageError("no file given; name a trace, a folder of traces, or '-' for stdin")
     plan = _Plan([], [])

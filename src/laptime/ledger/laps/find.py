@@ -32,9 +32,11 @@ def find_laps(
     main = max(work.values(), key=lambda w: (len(w.row), w.device), default=None)
     found = marks.named(rows, mark) if mark is not None else marks.automatic(rows)
     if mark is not None and found is None:
+        near = marks.near_to(rows, mark)
+        told = f"such as {', '.join(n[:100] for n in near)}" if near else "of which it has none"
         raise UsageError(
             f"{timeline.source}: has no mark named {mark[:80]!r}; leave --lap out, or name a "
-            "region that the trace holds"
+            f"region that the trace holds, {told}"
         )
     if found is not None:
         laps = _numbered(timeline, found.labels, found.start_ns.tolist(), found.end_ns.tolist())

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
+from laptime.ledger.near import MOST, near
 from laptime.model.rows import I64, Ints, Kind, Rows
 
 CAPTURED = re.compile(r"^laptime\.lap#\d+$")
@@ -63,6 +64,17 @@ def named(rows: Rows, mark: str) -> Windows | None:
             if found is not None:
                 return found
     return None
+
+
+def near_to(rows: Rows, mark: str) -> list[str]:
+    """Marks of these rows that a wrong name may have meant, a series (``step 1``, ``step 2``) as
+    one with its wildcard: those spelt alike, else the first ones."""
+    kinds = (Kind.ANNOTATION, Kind.DEVICE_ANNOTATION)
+    series: dict[str, list[str]] = {}
+    for i in rows.names_used(*kinds):
+        series.setdefault(re.sub(r"\d+$", "*", rows.names[i]), []).append(rows.names[i])
+    held = [name if len(of) > 1 else of[0] for name, of in series.items()]
+    return near(mark, held) or held[:MOST]
 
 
 def automatic(rows: Rows) -> Windows | None:
