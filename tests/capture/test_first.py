@@ -5,6 +5,9 @@ from __future__ import annotations
 import gzip
 import importlib.util
 import json
+import subprocess
+import sys
+from pathlib import Path
 from statistics import median
 
 import pytest
@@ -78,6 +81,30 @@ def test_clocks_agree_at_both_ends_to_microseconds(ran: Ran) -> None:
 def test_report_follows_the_program_on_stderr(ran: Ran) -> None:
     assert "6 laps counted by laptime run: optimizer" in ran.err
     assert "the recording is in" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "laptime: the recording is removed; -o DIR keeps it"),
+        (["--laps", "0"], "laptime: no explanation: --laps 0 records no lap"),
+    ],
+)
+def test_what_is_not_kept_or_not_recorded_is_said(
+    options: list[str], said: str, tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "laptime", "run", *options, running.program("plain_loop"), "2"],
+        capture_output=True,
+        text=True,
+        timeout=running.LIMIT_S,
+        check=False,
+        env=running.environment() | {"TMPDIR": str(tmp_path)},
+    )
+    assert done.returncode == 0
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.glob("laptime-run-*"))
 
 
 def test_the_folder_is_evidence(ran: Ran) -> None:

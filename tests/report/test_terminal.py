@@ -114,6 +114,18 @@ def test_one_rank_only() -> None:
     assert "Kernels" not in text(made.two_ranks())
 
 
+@pytest.mark.parametrize("width", [80, 160])
+def test_kernels_have_their_mean(width: int) -> None:
+    answer = made.training()
+    told = text(answer, width)
+    assert re.search(r"time +share +calls +mean +kernel", told)
+    for k in answer.views[0].kernels[:3]:
+        assert re.search(
+            rf"{re.escape(duration(k.ns))} .* {k.count:,} +{re.escape(duration(k.ns / k.count))}",
+            told,
+        )
+
+
 def test_markup_in_names_is_text() -> None:
     explanation = made.training()
     odd = Explanation(

@@ -226,6 +226,25 @@ def test_table_is_bounded(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "the first 3 rows" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_no_number_is_broken_over_lines(
+    width: int, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    query = (
+        "select repeat('name ', 6) as text, start_ns + 1234567890123 as start, dur_ns, "
+        "dur_ns + 9876543210987 as later, steady from laps"
+    )
+    assert main(["sql", str(folder / "run.laptime"), query, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert main(["sql", str(folder / "run.laptime"), query]) == 0
+    words = capsys.readouterr().out.split()
+    for _, *figures, _ in rows:
+        assert all(str(figure) in words for figure in figures)
+    beside = width >= 80
+    assert words.count("dur_ns") == (1 if beside else len(rows))  # else a block for each row
+
+
 def test_tables_are_listed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sql", str(folder / "run.laptime"), "--tables", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["tables"]

@@ -172,7 +172,9 @@ def _answer(args: argparse.Namespace, outcome: Outcome, kept: bool) -> None:
     for problem in outcome.problems:
         _note(problem)
     try:
-        if args.explain:
+        if args.explain and args.laps == 0:
+            _note("no explanation: --laps 0 records no lap")
+        elif args.explain:
             _explain(args, outcome)
     except LaptimeError as error:
         _note(f"no explanation: {error}")
@@ -183,6 +185,8 @@ def _answer(args: argparse.Namespace, outcome: Outcome, kept: bool) -> None:
             f"no explanation: internal fault: {type(error).__name__}: {error}; please report it "
             "with the traceback that LAPTIME_DEBUG=1 shows"
         )
+    if not kept and args.laps and _evidence(outcome):
+        _note("the recording is removed; -o DIR keeps it, for laptime explain DIR and laptime sql")
     if kept:
         shown = os.path.relpath(outcome.folder)
         _note(f"the recording is in {shown}; laptime explain {shown} explains it again")

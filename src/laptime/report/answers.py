@@ -9,6 +9,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import IO, Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
@@ -19,30 +20,69 @@ from laptime.report.numbers import count, visible
 
 SCHEMA = "laptime.sql/1"
 
+_TEXT = 16
+"""Columns of a text below which a table is harder to read than a block for each row."""
+
 Rows = Iterator[tuple[Any, ...]]
 Columns = Sequence[tuple[str, str]]
 
 
 def render(columns: Columns, rows: Rows, to: Console, most: int) -> None:
-    """Print at most ``most`` rows as a table, and say where there are more."""
+    """Print at most ``most`` rows as a table, and say where there are more.
+
+    Where the columns do not fit beside each other, each row is a block with a line for each column:
+    a number is never broken over lines.
+    """
     shown = list(islice(rows, most + 1))
-    numeric = [_numeric(kind) for _, kind in columns]
+    cells = [[_cell(v) for v in row] for row in shown[:most]]
+    least = _least_widths(columns, cells)
+    fits = not cells or sum(least) + 2 * (len(least) - 1) <= to.width
+    with trimmed(to):
+        to.print(_table(columns, cells, least) if fits else _blocks(columns, cells))
+        more = len(shown) > most
+        said = f"the first {count(most)} rows; --rows N shows more, --json and --csv give all"
+        to.print(Text(said if more else f"{count(len(shown))} rows", style="dim"))
+
+
+def _least_widths(columns: Columns, cells: Sequence[Sequence[str]]) -> list[int]:
+    """Columns that each column needs: its name and numbers whole, texts at least ``_TEXT``."""
+    least = []
+    for i, (name, kind) in enumerate(columns):
+        longest = max((cell_len(row[i]) for row in cells), default=0)
+        wanted = longest if _numeric(kind) else min(longest, _TEXT)
+        least.append(max(cell_len(visible(name)), wanted))
+    return least
+
+
+def _table(columns: Columns, cells: Sequence[Sequence[str]], least: Sequence[int]) -> Table:
     table = Table(
         *(
-            Column(visible(name), justify="right" if right else "left", overflow="fold")
-            for (name, _), right in zip(columns, numeric, strict=True)
+            Column(
+                visible(name),
+                justify="right" if _numeric(kind) else "left",
+                overflow="fold",
+                min_width=width,
+            )
+            for (name, kind), width in zip(columns, least, strict=True)
         ),
         box=None,
         header_style="dim",
         padding=(0, 2, 0, 0),
+        pad_edge=False,
     )
-    for row in shown[:most]:
-        table.add_row(*(Text(_cell(v)) for v in row))
-    with trimmed(to):
-        to.print(table)
-        more = len(shown) > most
-        said = f"the first {count(most)} rows; --rows N shows more, --json and --csv give all"
-        to.print(Text(said if more else f"{count(len(shown))} rows", style="dim"))
+    for row in cells:
+        table.add_row(*(Text(cell) for cell in row))
+    return table
+
+
+def _blocks(columns: Columns, cells: Sequence[Sequence[str]]) -> Table:
+    table = Table.grid(Column(no_wrap=True, style="dim"), Column(overflow="fold"), padding=(0, 2))
+    for i, row in enumerate(cells):
+        if i:
+            table.add_row()
+        for (name, _), cell in zip(columns, row, strict=True):
+            table.add_row(Text(visible(name)), Text(cell))
+    return table
 
 
 def write_json(columns: Columns, rows: Rows, to: IO[str]) -> None:

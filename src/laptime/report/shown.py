@@ -64,6 +64,11 @@ class KernelLine:
     share: float | None
 
     @property
+    def mean_ns(self) -> float | None:
+        """Mean duration of a call; None where no call has one."""
+        return self.ns / self.count if self.count else None
+
+    @property
     def known(self) -> bool:
         """Whether the name gave a library or an operation."""
         return self.library != UNKNOWN or self.operation != UNKNOWN

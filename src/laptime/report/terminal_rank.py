@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
@@ -207,7 +207,7 @@ def _kernels(view: View, width: int, top: int) -> Iterator[RenderableType]:
     if not lines:
         return
     note = f"{len(lines)} of {many(len(view.kernels), 'name')}, whole recording"
-    yield heading("Kernels", f"{note}: time, share, calls")
+    yield heading("Kernels", f"{note}; share of the time of all kernels")
     yield _kernel_table(lines, width)
     unknown = [k for k in shown.unknown_kernels(view) if k not in lines]
     if unknown:
@@ -221,35 +221,34 @@ def _kernels(view: View, width: int, top: int) -> Iterator[RenderableType]:
 def _kernel_table(lines: list[shown.KernelLine], width: int) -> Padding:
     """Names beside the figures where there is room, else on a line of their own below them."""
     beside = width >= WIDE
-    calls = max(7, max(len(count(k.count)) for k in lines))
-    room = width - (2 + 9 + 8 + calls + 2)
+    narrow = width < NARROW
+    calls = max(5, max(len(count(k.count)) for k in lines))
+    figures = [7, 6, calls, *([] if narrow else [7])]
+    room = width - 2 - sum(n + 2 for n in figures)
     what = min(max(len(k.what) for k in lines), 36 if beside else room)
-    table = Table.grid(
-        Column(justify="right", no_wrap=True, min_width=7),
-        Column(justify="right", no_wrap=True, min_width=6),
-        Column(justify="right", no_wrap=True, min_width=calls),
-        Column(no_wrap=True),
-        Column(no_wrap=True, style="dim"),
-        padding=(0, 2, 0, 0),
-    )
-    below = Table.grid(Column(no_wrap=True))
+
+    def grid() -> Table:
+        right = [Column(justify="right", no_wrap=True, width=n) for n in figures]
+        names = [Column(no_wrap=True), Column(no_wrap=True, style="dim")][: 2 if beside else 1]
+        return Table.grid(*right, *names, padding=(0, 2, 0, 0))
+
+    table = grid()
+    heads = ["time", "share", "calls", *([] if narrow else ["mean"]), "kernel"]
+    table.add_row(*(Text(head, style="dim") for head in heads))
+    below: list[RenderableType] = [table]
     for k in lines:
-        row = duration(k.ns), share(k.share), count(k.count), Text(shorten(k.what, what))
         name = visible(k.name)
+        figured = [duration(k.ns), share(k.share), count(k.count)]
+        if not narrow:
+            figured.append(duration(k.mean_ns))
+        one = Text(shorten(k.what, max(8, what)))
         if beside:
-            table.add_row(*row, Text(shorten(name, max(8, room - what - 2))))
+            table.add_row(*figured, one, Text(shorten(name, max(8, room - what - 2))))
             continue
-        one = Table.grid(
-            Column(justify="right", no_wrap=True, width=7),
-            Column(justify="right", no_wrap=True, width=6),
-            Column(justify="right", no_wrap=True, width=calls),
-            Column(no_wrap=True),
-            padding=(0, 2, 0, 0),
-        )
-        one.add_row(*row)
-        below.add_row(one)
-        below.add_row(Text(f"         {shorten(name, max(8, width - 11))}", style="dim"))
-    return Padding(table if beside else below, (0, 0, 0, 2))
+        row = grid()
+        row.add_row(*figured, one)
+        below += [row, Text(f"         {shorten(name, max(8, width - 11))}", style="dim")]
+    return Padding(table if beside else Group(*below), (0, 0, 0, 2))
 
 
 Part = Callable[[Explanation, View, int], Iterator[RenderableType]]
