@@ -6,7 +6,6 @@ A test fails while a page differs from what this would write.
 from __future__ import annotations
 
 import argparse
-import inspect
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,10 +15,10 @@ from typing import Any
 
 from docs.blocks import DOCS, cell, refreshed, table
 from laptime.causes import limits
-from laptime.causes.case import SUPPLY, Cause
+from laptime.causes.case import SUPPLY
+from laptime.causes.catalogue import Page, pages
 from laptime.causes.limits import Limit
-from laptime.causes.registry import causes
-from laptime.cli import EXIT_CODES, explain, run, save, scrub, sql
+from laptime.cli import EXIT_CODES, causes, explain, run, save, scrub, sql
 from laptime.evidence.kineto_words import CATEGORIES
 from laptime.kernels.operations import COMM_OPERATIONS, DTYPES, LIBRARIES, OPERATIONS
 from laptime.ledger.accounts import CPU_ACCOUNTS, DEVICE_ACCOUNTS, MERGES, Account
@@ -58,30 +57,29 @@ def _accounts(accounts: Sequence[Account]) -> str:
     return table([head[i] for i in kept], [[row[i] for i in kept] for row in rows])
 
 
+def built(text: str) -> str:
+    """A page as the site shows it: with the parts that are made when it is built.
+
+    These change with every cause. Kept in the page, they would bring any two authors into conflict.
+    """
+    return refreshed(text, "built", lambda name: BUILT[name]())
+
+
 def _causes() -> str:
-    return "\n\n".join(_cause(c) for c in sorted(causes(), key=lambda c: c.id))
+    return "\n\n".join(_cause(page) for page in pages())
 
 
-def _cause(cause: Cause) -> str:
-    """A cause's page, from its class docstring: a title, then headed paragraphs."""
-    _title, _, body = inspect.cleandoc(type(cause).__doc__ or "").partition("\n")
-    parts = [f"## `{cause.id}`: {cause.title} {{#{cause.id}}}"]
-    needs = ", ".join(f"`{n.value}`" for n in cause.needs) or "nothing in particular"
-    quiet = ", ".join(f"`{s}`" for s in cause.silences)
+def _cause(page: Page) -> str:
+    """A cause's page: a title, then headed paragraphs."""
+    parts = [f"## `{page.id}`: {page.title} {{#{page.id}}}"]
+    needs = ", ".join(f"`{need}`" for need, _ in page.needs) or "nothing in particular"
+    quiet = ", ".join(f"`{s}`" for s in page.explains)
     parts.append(
-        f"Layer: {cause.layer}. Needs: {needs}." + (f" Explains: {quiet}." if quiet else "")
+        f"Layer: {page.layer}. Needs: {needs}." + (f" Explains: {quiet}." if quiet else "")
     )
-    for section in re.split(r"\n(?=\S)", body.strip("\n")):
-        head, _, text = section.partition("\n")
-        if head.strip():
-            parts.append(f"**{head.strip()}**")
-            parts.append(_plain(text))
+    for section in page.sections:
+        parts += [f"**{section.heading}**", section.text]
     return "\n\n".join(parts)
-
-
-def _plain(text: str) -> str:
-    """Docstring text as Markdown: no indent, double backquotes as single ones."""
-    return inspect.cleandoc("\n" + text).replace("``", "`")
 
 
 def _limits() -> str:
@@ -207,8 +205,6 @@ def _type(
 PARTS: Mapping[str, Callable[[], str]] = {
     "device-accounts": lambda: _accounts(DEVICE_ACCOUNTS),
     "cpu-accounts": lambda: _accounts(CPU_ACCOUNTS),
-    "causes": _causes,
-    "limits": _limits,
     "needs": _needs,
     "loaders": _loaders,
     "libraries": lambda: _words(LIBRARIES),
@@ -219,12 +215,15 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "run-options": lambda: _options(run),
     "save-options": lambda: _options(save),
     "scrub-options": lambda: _options(scrub),
+    "causes-options": lambda: _options(causes),
     "sql-options": lambda: _options(sql),
     "tables": _tables,
     "exit-codes": _exit_codes,
     "categories": _categories,
     "schema": _schema,
 }
+
+BUILT: Mapping[str, Callable[[], str]] = {"causes": _causes, "limits": _limits}
 
 if __name__ == "__main__":
     main()

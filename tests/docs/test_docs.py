@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from docs.blocks import DOCS
-from docs.generate import PARTS, SCHEMA, generated
-from laptime.causes.registry import causes
+from docs.generate import BUILT, PARTS, SCHEMA, built, generated
+from laptime.causes.catalogue import pages
 from laptime.cli import EXIT_CODES
 from laptime.kernels.operations import DTYPES, LIBRARIES, OPERATIONS
 from laptime.ledger.accounts import CPU_ACCOUNTS, DEVICE_ACCOUNTS
@@ -85,6 +85,8 @@ def test_generated_parts_are_current(page: Path) -> None:
 def test_every_generated_part_is_shown() -> None:
     shown = re.findall(r"<!-- generated: (\S+) -->", "".join(TEXTS.values()))
     assert sorted(shown) == sorted(PARTS)
+    made = re.findall(r"<!-- built: (\S+) -->", "".join(TEXTS.values()))
+    assert sorted(made) == sorted(BUILT)
 
 
 def test_every_account_has_its_definition() -> None:
@@ -95,9 +97,10 @@ def test_every_account_has_its_definition() -> None:
 
 
 def test_every_cause_has_its_page() -> None:
-    text = TEXTS[DOCS / "causes.md"]
-    for cause in causes():
-        assert f"{{#{cause.id}}}" in text
+    text = built(TEXTS[DOCS / "causes.md"])
+    for page in pages():
+        assert f"{{#{page.id}}}" in text
+        assert all(section.text in text for section in page.sections)
 
 
 def test_every_word_of_kernel_names_is_listed() -> None:
@@ -150,7 +153,7 @@ def test_links_resolve(page: Path) -> None:
         to = (page.parent / file).resolve() if file else page
         assert to.exists(), target
         if anchor:
-            assert anchor in _anchors(to.read_text(encoding="utf-8")), target
+            assert anchor in _anchors(built(to.read_text(encoding="utf-8"))), target
 
 
 def test_nothing_is_fetched_from_elsewhere() -> None:

@@ -46,9 +46,9 @@ def heading(title: str, note: str = "") -> RenderableType:
     return Group(Text(), text)
 
 
-def indented(text: str | Text, by: int = 2) -> Padding:
+def indented(text: str | RenderableType, by: int = 2) -> Padding:
     """Text wrapped behind a margin."""
-    return Padding(text if isinstance(text, Text) else Text(text), (0, 0, 0, by))
+    return Padding(Text(text) if isinstance(text, str) else text, (0, 0, 0, by))
 
 
 @dataclass(frozen=True)
