@@ -57,7 +57,7 @@ def test_usage_faults_exit_with_2(capsys: pytest.CaptureFixture[str]) -> None:
         (["trace.json.gz"], "to explain a trace: laptime explain trace.json.gz"),
         (["--json", "a b.json"], "to explain a trace: laptime explain --json 'a b.json'"),
         (["-"], "to explain a trace: laptime explain -"),
-        (["\x1b[31m"], "'\\\\x1b[31m' is no command; commands: explain"),
+        (["\x1b[31m"], "'\\\\x1b[31m' is no command; commands: causes, explain"),
         (["explain", "x", "--jso"], "unrecognized arguments: --jso; see laptime explain --help"),
         (["explain", "x", "--width", "abc"], "columns from 40 to 1000, not 'abc'"),
         (["explain", "x", "--width", "39"], "columns from 40 to 1000, not '39'"),
