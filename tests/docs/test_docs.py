@@ -27,6 +27,21 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^(\$ )?((\.venv/bin/)?laptime |cat .*\| laptime )")
 
 
+TRAIN = """\
+import torch
+
+model = torch.nn.Linear(8, 8)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(25):
+    loss = model(torch.ones(4, 8)).sum()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+print("trained")
+"""
+"""The program that the pages run."""
+
+
 def _commands() -> list[str]:
     """Every shell line of the pages that calls laptime."""
     found = [
@@ -50,6 +65,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return SCENARIOS["exposed_all_reduce"](Variant(rank=rank, world_size=ranks)).trace
 
     write_ranks(made / "ranks", 2, build)
+    (made / "train.py").write_text(TRAIN, encoding="utf-8")
     return made
 
 
@@ -63,6 +79,9 @@ def test_commands_are_found() -> None:
 def test_command_runs(command: str, folder: Path) -> None:
     if re.search(r"laptime (save|sql)|\w\.laptime", command):
         pytest.importorskip("duckdb", reason="duckdb is not installed: pip install duckdb")
+    recorded = command.startswith("laptime run ")
+    if recorded:
+        pytest.importorskip("torch", reason="torch is not installed")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command],
@@ -75,6 +94,8 @@ def test_command_runs(command: str, folder: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout or ">" in command
+    if recorded:  # the program's exit code is the command's: that it was explained shows on stderr
+        assert "5 laps counted by laptime run" in done.stderr
 
 
 @pytest.mark.parametrize("page", PAGES[1:], ids=lambda p: p.name)
