@@ -65,6 +65,14 @@ ALLOCATION_SHARE = Limit(
     "spends 52 and 66 % of its window in them",
 )
 
+COMPILE_SHARE = Limit(
+    0.02,
+    "share of lap time",
+    "the ledger's own budget for unexplained time; below it a cause cannot be told from noise",
+    "published traces of iterations: up to 0.5 % (modules loaded at first use); of a graph's "
+    "capture: 95 %",
+)
+
 LAUNCH_SHARE = Limit(
     0.05,
     "share of lap time",

@@ -33,7 +33,8 @@ COMPILE = re.compile(
     r"torch/_dynamo/convert_frame\.py|torch/_inductor/(compile_fx|graph|scheduler|codecache)\.py"
     r"|torch/_functorch/aot_autograd\.py\(\d+\): (create_aot|aot_dispatch)"
     r"|\(dynamo_timed\)|^(OutputGraph|compile_fx|GraphLowering)\b"
-    r"|triton/runtime/autotuner\.py|triton/compiler/compiler\.py\(\d+\): compile$"
+    r"|triton/runtime/autotuner\.py\(\d+\): (_bench|benchmark|prune_configs)$"
+    r"|triton/compiler/compiler\.py\(\d+\): compile$"
     r"|do_bench"
 )
 SIDE_WORK = re.compile(
