@@ -30,7 +30,8 @@ def verdict(judgement: Judgement, cases: Sequence[Case]) -> str:
         healthy = first.id == "healthy"
         told = first.sentence if healthy else wording.sentence_after(first.title, first.sentence)
         told = told.rstrip(".") + _window_of(first, views) + _rests_on(first, views)
-        told += _elsewhere(first, judgement, len(cases))
+        where = [*_on_device(first, views), *_elsewhere(first, judgement, len(cases))]
+        told += f" ({'; '.join(where)})" if where else ""
         told += _larger(judgement, views, first.rank)
     unjudged = _not_judged(judgement, cases)
     if (first is None or first.bound_ns is None) and unjudged:
@@ -139,13 +140,20 @@ def _larger(judgement: Judgement, views: Sequence[DeviceView], rank: int | None)
     return f"; larger than what was found: {title} ({wording.percent(share)})"
 
 
-def _elsewhere(first: Finding, judgement: Judgement, timelines: int) -> str:
+def _on_device(first: Finding, views: Sequence[DeviceView]) -> list[str]:
+    """Which device the first finding is about, where its timeline has several."""
+    view = _view_of(first, views)
+    devices = 0 if view is None else len(view.case.ledger.devices)
+    return [f"{first.device}, one of {devices} devices"] if devices > 1 else []
+
+
+def _elsewhere(first: Finding, judgement: Judgement, timelines: int) -> list[str]:
     """On how many other timelines the same was found, where a run has several."""
     if timelines < 2:
-        return ""
+        return []
     same = sum(f.id == first.id for f in judgement.findings)
     where = f"rank {first.rank}" if first.rank is not None else "the worst of its timelines"
-    return f" ({where}; found on {same} of {timelines})"
+    return [where, f"found on {same} of {timelines}"]
 
 
 def _incomplete(views: Sequence[DeviceView]) -> str:

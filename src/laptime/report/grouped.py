@@ -51,7 +51,8 @@ def _single(explanation: Explanation, finding: Finding) -> Entry:
     rows += [("why", visible(why)) for why in finding.why]
     rows += [("next", visible(step)) for step in finding.next_step]
     rows += _confidence([finding])
-    return Entry(shown.finding_head(finding), visible(finding.sentence), rows, finding)
+    head = shown.finding_head(finding, device=shown.device_meant(explanation, finding))
+    return Entry(head, visible(finding.sentence), rows, finding)
 
 
 def _group(explanation: Explanation, members: Sequence[Finding]) -> Entry:
@@ -69,6 +70,9 @@ def _group(explanation: Explanation, members: Sequence[Finding]) -> Entry:
             rows.append(("others", f"{_who(explanation, others)}: --rank N shows them"))
     else:
         name = _name(worst)
+        device = shown.device_meant(explanation, worst)
+        if device and device != name:
+            name += f" ({device})"
         if len(members) > 1:
             title += f", worst by {'share' if bounds is None else 'bound'}: {name}"
         rows = [(name, visible(worst.sentence))]

@@ -380,9 +380,21 @@ def bound(explanation: Explanation, finding: Finding) -> str:
     return f"at most {duration(finding.bound_ns)}{each} (a bound, not a gain)"
 
 
-def finding_head(finding: Finding, several: bool = False) -> str:
-    """Title, id and, in a run of several timelines, whose it is: the rank, else the device."""
+def device_meant(explanation: Explanation, finding: Finding) -> str:
+    """The device that a finding is about, where its timeline has several; else ""."""
+    for view in explanation.views:
+        devices = [d.device for d in view.ledger.devices]
+        if finding.device in devices and len(devices) > 1:
+            return visible(finding.device or "")
+    return ""
+
+
+def finding_head(finding: Finding, several: bool = False, device: str = "") -> str:
+    """Title, id and, in a run of several timelines, whose it is: the rank, else the device.
+
+    ``device``: the device, where its timeline has several (``device_meant``)."""
     whose = f"rank {finding.rank}" if finding.rank is not None else visible(finding.device or "")
-    rank = f", {whose}" if several and whose else ""
+    named = [whose] if several and whose else []
+    rank = "".join(f", {w}" for w in dict.fromkeys([*named, *([device] if device else [])]))
     size = f", {share(finding.share)} of the lap" if finding.share is not None else ""
     return f"{visible(finding.title)} ({finding.id}{rank}){size}"

@@ -140,7 +140,8 @@ def _finding(
         track, named = tracks.new(f"finding {number}: {finding.title}")
         yield from named
         start, end = counted
-        yield tracks.slice(track, shown.finding_head(finding, False), start, end - start, args)
+        head = shown.finding_head(finding, device=shown.device_meant(explanation, finding))
+        yield tracks.slice(track, head, start, end - start, args)
     by_lane: dict[str, list[EventRef]] = {}
     for event in finding.events:
         by_lane.setdefault(event.lane, []).append(event)

@@ -65,7 +65,12 @@ def _line(to: Console, label: str, text: str) -> None:
 
 
 def _finding(explanation: Explanation, finding: Finding, to: Console, several: bool) -> None:
-    to.print(Text(shown.finding_head(finding, several), style="bold"))
+    to.print(
+        Text(
+            shown.finding_head(finding, several, shown.device_meant(explanation, finding)),
+            style="bold",
+        )
+    )
     to.print(Text(visible(finding.sentence)))
     exactly = f", {count(finding.bound_ns)} ns" if finding.bound_ns is not None else ""
     _line(to, "costs", f"{shown.bound(explanation, finding)}{exactly}")
