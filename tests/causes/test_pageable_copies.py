@@ -46,6 +46,35 @@ def test_the_same_wait_is_not_host_synchronisation_too() -> None:
     assert "for 0.0 % of the lap" in clear.why
 
 
+def called_early(made: Made) -> Made:
+    """A copy begins each lap, called 2 ms before it; that of the lap behind the last counted one
+    is called in the last counted window."""
+    for lap in (*made.each(), 400.0):
+        call = made.call("cudaMemcpyAsync", lap - 2.0, 2.0)
+        made.activity(PAGEABLE, lap, 3.0, call, size=19_267_584)
+        made.account("exposed_copy", lap, lap + 3.0)
+        made.account("host_sync", lap + 98.0, lap + 100.0)
+    return made
+
+
+def test_a_call_counts_in_the_window_that_it_lies_in() -> None:
+    found = CAUSE.look(called_early(Made()).case())
+    assert isinstance(found, Finding)
+    assert found.sentence == (
+        "Copies from pageable memory (1 a lap, 19.3 MB) hold the host in their calls for 2.00 of "
+        "each 100 ms lap; the device copies alone for 3.00 ms and is idle in or behind them for "
+        "2.00 ms (5.0 % together)."
+    )
+    assert found.bound_ns == 5 * MS
+    assert [e.start_ns for e in found.events] == [98 * MS, 198 * MS, 298 * MS, 398 * MS]
+    assert "4 copies above 64 KB in all 4 counted laps, 0 smaller not counted" in found.why
+    made = called_early(Made())
+    made.call("cudaStreamSynchronize", 50.0, 0.1)
+    clear = HOST_SYNC.look(made.case())
+    assert isinstance(clear, Clear)
+    assert "for 0.0 % of the lap" in clear.why
+
+
 def test_tiny_copies_are_not_flagged() -> None:
     clear = CAUSE.look(copying(size=65_536).case())
     assert isinstance(clear, Clear)

@@ -48,6 +48,29 @@ def test_kernels_without_a_duration_are_a_loss_and_not_counted(tmp_path: Path) -
     assert (total.count, total.ns) == (35, 35 * 60_000)
 
 
+@pytest.mark.parametrize("damaged", [1 << 31, 1 << 63, 1 << 70, -1, True, "3", None, [1]])
+def test_a_rank_that_no_job_has_is_none(tmp_path: Path, damaged: object) -> None:
+    """The run can be kept as tables all the same: their numbers take 64 bits."""
+    path = tmp_path / "trace.json"
+    facts = {"rank": damaged, "world_size": damaged}
+    said = {"distributedInfo": facts, "baseTimeNanoseconds": damaged, "traceEvents": events()}
+    path.write_text(json.dumps(said))
+    run = laptime.open(str(path))
+    (timeline,) = run.timelines
+    assert timeline.rank is None
+    assert timeline.world_size in (None, 1 << 31)
+    (row,) = laptime.sql(run, "select rank, origin_ns from timelines").rows()
+    assert row == {"rank": None, "origin_ns": timeline.origin_ns}
+
+
+def test_a_base_time_beyond_146_years_is_left_out_and_said(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"baseTimeNanoseconds": 1 << 63, "traceEvents": events()}))
+    run = laptime.open(str(path))
+    assert run.timelines[0].origin_ns == 1_000_000
+    assert any("baseTimeNanoseconds lies beyond 146 years" in w for w in run.health.warnings)
+
+
 def test_events_of_another_tool_are_named(tmp_path: Path) -> None:
     foreign = [{"ph": "X", "cat": "fee", "name": "main", "pid": 1, "tid": 1, "ts": 1, "dur": 5}]
     with pytest.raises(laptime.UnreadableInput, match=r"none of the PyTorch .*found: fee"):

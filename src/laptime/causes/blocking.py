@@ -31,12 +31,15 @@ HELD_BY_COPY = ("held", "host_sync", "host_launch")
 
 @dataclass(frozen=True)
 class Copies:
-    """Host-to-device copies of one device, as positions in its ``Work``.
+    """Host-to-device copies of one device inside its counted windows, as positions in its ``Work``.
 
-    ``named`` says whether the evidence tells pageable from pinned memory at all.
+    ``named`` says whether the evidence tells pageable from pinned memory at all. ``calls`` are the
+    rows of the calls of all pageable copies that are not tiny, of the whole recording: a lap's
+    first copy is called before its window, so that the call lies in the window of the lap before.
     """
 
     pageable: Ints
+    calls: Ints
     tiny: int
     whole: int
     named: bool
@@ -46,28 +49,33 @@ def copies_to_device(view: DeviceView) -> Copies:
     """The device's host-to-device copies inside the counted windows; tiny ones only counted."""
     rows, work = view.case.timeline.rows, view.work
     if work is None:
-        return Copies(np.zeros(0, dtype=np.int64), 0, 0, True)
-    copy = np.flatnonzero(rows.kind[work.row] == Kind.MEMCPY)
-    copy = copy[view.touching(work.start_ns[copy], work.end_ns[copy])]
-    copy = copy[named(rows, work.row[copy], TO_DEVICE)]
+        none = np.zeros(0, dtype=np.int64)
+        return Copies(none, none, 0, 0, True)
+    every = np.flatnonzero(rows.kind[work.row] == Kind.MEMCPY)
+    every = every[named(rows, work.row[every], TO_DEVICE)]
+    copy = every[view.touching(work.start_ns[every], work.end_ns[every])]
     told = len(copy) == 0 or bool(named(rows, work.row[copy], NAMES_MEMORY).any())
-    slow = copy[named(rows, work.row[copy], PAGEABLE)]
+    slow, large = _pageable(view, copy)
+    calls = work.call_row[_pageable(view, every)[1]]
+    return Copies(large, np.unique(calls[calls >= 0]), len(slow) - len(large), len(copy), told)
+
+
+def _pageable(view: DeviceView, copies: Ints) -> tuple[Ints, Ints]:
+    """Those of the copies that are from pageable memory, and those of them that are not tiny."""
+    rows, work = view.case.timeline.rows, view.work
+    assert work is not None
+    slow = copies[named(rows, work.row[copies], PAGEABLE)]
     sizes = rows.ints.get("bytes")
-    tiny = np.zeros(len(slow), dtype=np.bool_)
-    if sizes is not None:
-        size = sizes.of(work.row[slow], -1)
-        tiny = (size >= 0) & (size <= TINY_COPY_BYTES.value)
-    return Copies(slow[~tiny], int(tiny.sum()), len(copy), told)
+    if sizes is None:
+        return slow, slow
+    size = sizes.of(work.row[slow], -1)
+    return slow, slow[(size < 0) | (size > TINY_COPY_BYTES.value)]
 
 
 def copy_calls(view: DeviceView, copies: Copies) -> Ints:
     """Rows of the calls of pageable copies and of the blocking call that follows each on its
     thread with no other call between (a copy's own wait)."""
-    rows, work = view.case.timeline.rows, view.work
-    if work is None:
-        return np.zeros(0, dtype=np.int64)
-    calls = work.call_row[copies.pageable]
-    calls = np.unique(calls[calls >= 0])
+    rows, calls = view.case.timeline.rows, copies.calls
     found = [calls]
     every = rows.of_kind(*API_CALLS)
     for lane in np.unique(rows.lane[calls]).tolist():
@@ -99,10 +107,8 @@ def waits(view: DeviceView) -> Waits:
     rows = view.case.timeline.rows
     span = view.time_in("host_sync")
     calls = rows.of_kind(*API_CALLS)
-    work = view.work
     own = named(rows, calls, BLOCKING)
-    if work is not None:
-        own |= np.isin(calls, work.call_row[copies_to_device(view).pageable])
+    own |= np.isin(calls, copies_to_device(view).calls)
     calls = lane_rows(view.case, calls[own], feeding_lanes(view))
     calls = calls[np.argsort(rows.start_ns[calls], kind="stable")]
     began = rows.start_ns[calls]

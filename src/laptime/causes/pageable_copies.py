@@ -76,9 +76,8 @@ class PageableCopies:
         assert work is not None
         both = intervals.both(alone, idle)
         bound = view.mean_ns(both)
-        calls = work.call_row[copies.pageable]
-        calls = calls[calls >= 0]
-        events = calls if len(calls) else work.row[copies.pageable]
+        calls = copies.calls
+        events = calls if view.number(calls) else work.row[copies.pageable]
         call_span = view.rows_span(calls)
         size = _bytes(view, copies)
         moved = "" if size is None else f", {wording.number(size / view.laps / 1e6)} MB"

@@ -43,6 +43,10 @@ MOST_DUR_NS = 1 << 53
 
 EPOCH_AFTER_NS = 10**18
 """Time stamps beyond this (2001 in epoch nanoseconds) can only be epoch time."""
+MOST_BASE_NS = (1 << 62) - 1
+"""A header's base time beyond 146 years is damage, as an event's time is."""
+MOST_RANKS = 1 << 31
+"""More ranks than a job has: a header that says more is damaged."""
 
 FACTS = (
     "schemaVersion",
@@ -167,7 +171,7 @@ def _timelines(
     distributed = head.get("distributedInfo")
     distributed = distributed if isinstance(distributed, dict) else {}
     rank = _rank(distributed, source.name)
-    world = distributed.get("world_size")
+    world = _number(distributed.get("world_size"), 1, MOST_RANKS)
     host = next((head[k] for k in HOST_KEYS if isinstance(head.get(k), str)), None)
     prefix = f"rank{rank}/" if rank is not None else ""
     thread_names = kineto_lanes.thread_names(scan.meta)
@@ -176,8 +180,12 @@ def _timelines(
         kind[lanes.excess] = Kind.OTHER
         reason = f"row of a device past the first {kineto_lanes.MOST_DEVICES}"
         health.losses.append(Loss(reason, len(lanes.excess), source.name))
-    base = head.get("baseTimeNanoseconds")
-    base = base if isinstance(base, int) and not isinstance(base, bool) else None
+    base = _number(head.get("baseTimeNanoseconds"), -MOST_BASE_NS, MOST_BASE_NS)
+    if base is None and isinstance(head.get("baseTimeNanoseconds"), int):
+        health.warnings.append(
+            f"{source.name}: baseTimeNanoseconds lies beyond 146 years and is left out: the times "
+            "are not on the epoch"
+        )
     shift = _shift(scan, kind)
     start_ns = scan.start_ns
     start_ns -= shift
@@ -225,7 +233,7 @@ def _timelines(
         epoch=origin > EPOCH_AFTER_NS,
         pid=pid,
         rank=rank,
-        world_size=world if isinstance(world, int) else None,
+        world_size=world,
         host=host,
         vendor=kineto_words.vendor(api_names, [d.name or "" for d in device_list]),
         facts=facts,
@@ -237,10 +245,17 @@ def _timelines(
     return timelines
 
 
+def _number(said: object, least: int, most: int) -> int | None:
+    """An integer of the header inside its bounds; None for anything else, which says nothing."""
+    if not isinstance(said, int) or isinstance(said, bool):
+        return None
+    return said if least <= said <= most else None
+
+
 def _rank(distributed: Mapping[str, Any], name: str) -> int | None:
     """Rank from the header first, the file's name second."""
-    rank = distributed.get("rank")
-    if isinstance(rank, int) and not isinstance(rank, bool) and rank >= 0:
+    rank = _number(distributed.get("rank"), 0, MOST_RANKS - 1)
+    if rank is not None:
         return rank
     found = re.search(r"(?:^|[^a-z])rank[-_ ]?(\d{1,7})(?:\D|$)", name.rsplit("/", 1)[-1].lower())
     return int(found.group(1)) if found else None
