@@ -124,6 +124,10 @@ def asked(
 def _one_select(con: Any, query: str) -> None:
     """Raise unless the query is one SELECT (which DESCRIBE, SHOW and SUMMARIZE are too)."""
     try:
+        query.encode()
+    except UnicodeEncodeError:
+        raise UsageError("sql: the query is not UTF-8 text") from None
+    try:
         statements = con.extract_statements(query)
     except parquet.engine().Error as error:
         raise UsageError(f"sql: {parquet.one_line(error)}") from None

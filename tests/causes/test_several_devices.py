@@ -67,3 +67,14 @@ def test_one_device_is_not(tmp_path: Path, capsys: Any) -> None:
     text = _said(capsys, trace)
     assert text.splitlines()[0].endswith("1 kernel of mean 340 us a lap.")
     assert "1. Launch-bound host (launch-bound), 65.5% of the lap" in text
+
+
+def test_one_process_of_several_is_no_plural(tmp_path: Path, capsys: Any) -> None:
+    """Of two processes without ranks one has launch calls and no device rows."""
+    whole = _trace(tmp_path / "a.json", (0,))
+    events = json.loads(Path(whole).read_text())["traceEvents"]
+    calls = [e for e in events if e["cat"] != "kernel"]
+    (tmp_path / "b.json").write_text(json.dumps({"traceEvents": calls}))
+    text = _said(capsys, whole, str(tmp_path / "b.json"))
+    assert "1 process " in text
+    assert "1 processes" not in text

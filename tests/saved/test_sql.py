@@ -113,6 +113,7 @@ REFUSED = (
     "selec 1",
     "select * from nowhere",
     "select 1/'a'",
+    "select '\udcff'",  # what a shell's bytes become that are no UTF-8
 )
 
 

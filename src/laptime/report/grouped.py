@@ -212,6 +212,8 @@ def _who(explanation: Explanation, members: Sequence[Finding]) -> str:
         return ""
     ranks = [f.rank for f in members if f.rank is not None]
     if len(ranks) < len(members):
+        if len(members) == 1:
+            return "1 rank" if noun(explanation) == "ranks" else "1 process"
         return f"{count(len(members))} {noun(explanation)}"
     return f"rank{'s' if len(ranks) > 1 else ''} {listed(ranks)}"
 
