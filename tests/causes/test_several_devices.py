@@ -43,7 +43,7 @@ def test_the_device_is_named(tmp_path: Path, capsys: Any) -> None:
     """gpu1 is idle for 660 us of a lap, 5 us of it in launch latency: 655 us are the host's."""
     trace = _trace(tmp_path / "two.json", (0, 1))
     text = _said(capsys, trace)
-    assert text.startswith("Launch-bound host: the device waits 0.655 of each 1.00 ms lap (66 %)")
+    assert text.startswith("Launch-bound host: the device waits 655 us of each 1.00 ms lap (66 %)")
     assert text.splitlines()[0].endswith("a lap (gpu1, one of 2 devices).")
     assert "1. Launch-bound host (launch-bound, gpu1), 65.5% of the lap" in text
     assert _said(capsys, trace, "--why", "launch-bound").startswith(
