@@ -34,7 +34,7 @@ def test_bound_by_the_peaks_of_a_known_device() -> None:
         "Products and convolutions in fp32 take 30.0 of each 100 ms lap (30 %) on a device whose "
         "matrix units take tf32, bf16, fp16; at most 26.2 ms of it could go."
     )
-    assert "x (1 - 19.5 / 156 TFLOP/s, fp32 / tf32 dense, datasheet" in found.formula
+    assert "x (1 - 19.5 / 156 TFLOP/s, fp32 / tf32 dense, specification" in found.formula
     assert found.share == pytest.approx(0.3)
 
 

@@ -48,7 +48,7 @@ class Fp32Matmul:
 
     How the gain is predicted
         Bound: counted time in which only these kernels compute, times (1 - fp32 peak / target
-        peak), dense datasheet figures; the whole of that time where the device's figures are not
+        peak), dense, from specifications; the whole of that time where the device's figures are not
         known; never more than the host waits for the device. Memory-bound shapes gain less, which
         a bound may ignore.
 

@@ -7,16 +7,20 @@ A chip that is not in the table has attributes and no peaks; nothing is guessed.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from laptime.machine.specifications import CHIPS, Chip
 from laptime.model.run import Device
+
+KIND = "specification"
+"""Kind of every figure of the table."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure with its provenance. ``kind``: "datasheet", "paper" or "measured".
+    """One figure with its provenance. ``kind``: "specification", "paper" or "measured".
 
     Peaks are dense (no sparsity). ``clock_mhz`` is the clock it holds at, None where not stated.
     """
@@ -32,115 +36,20 @@ class Figure:
 @dataclass(frozen=True)
 class DeviceSpec:
     """One device: ``matrix_dtypes`` its matrix units take (None: not known; empty: it has none),
-    with ``matrix_source`` saying how that is known, and dense ``peaks`` by data type."""
+    with ``matrix_source`` saying how that is known, dense ``peaks`` by data type in TFLOP/s and
+    the ``bandwidth`` of its memory in GB/s, None where no sheet is known to be this device's."""
 
     name: str | None
     vendor: str | None
     matrix_dtypes: frozenset[str] | None
     matrix_source: str
     peaks: Mapping[str, Figure] = field(default_factory=dict)
+    bandwidth: Figure | None = None
 
     def peak(self, dtype: str) -> Figure | None:
         """Dense peak of a data type in TFLOP/s; None where no source gives it."""
         return self.peaks.get(dtype)
 
-
-@dataclass(frozen=True)
-class _Row:
-    """A chip of the table: how the driver names it, what it must look like, its peaks."""
-
-    name: re.Pattern[str]
-    form_factor: str
-    units: int
-    capability: tuple[int, int]
-    source: str
-    peaks: Mapping[str, float]
-    clock_mhz: int | None = None
-
-
-_ML_ENGINEERING = "vendor data sheets as collected in stas00/ml-engineering (2026-08)"
-_VOLTA = "NVIDIA V100 data sheet"
-_TURING = "NVIDIA T4 data sheet"
-_ADA = "NVIDIA L4 data sheet"
-
-_TABLE: Sequence[_Row] = (
-    _Row(
-        re.compile(r"V100-SXM2"),
-        "V100 SXM2",
-        80,
-        (7, 0),
-        _VOLTA,
-        {"fp32": 15.7, "fp16": 125.0},
-    ),
-    _Row(
-        re.compile(r"V100-PCIE"),
-        "V100 PCIe",
-        80,
-        (7, 0),
-        _VOLTA,
-        {"fp32": 14.0, "fp16": 112.0},
-    ),
-    _Row(re.compile(r"\bT4\b"), "T4", 40, (7, 5), _TURING, {"fp32": 8.1, "fp16": 65.0}),
-    _Row(
-        re.compile(r"A100(-|\s)(SXM|PCIE|PCIe|PG509|80GB|40GB)"),
-        "A100",
-        108,
-        (8, 0),
-        _ML_ENGINEERING,
-        {"fp32": 19.5, "tf32": 156.0, "bf16": 312.0, "fp16": 312.0},
-    ),
-    _Row(re.compile(r"\bL4\b"), "L4", 58, (8, 9), _ADA, {"fp32": 30.3, "bf16": 121.0}),
-    _Row(
-        re.compile(r"\bL40S\b"),
-        "L40S",
-        142,
-        (8, 9),
-        _ML_ENGINEERING,
-        {"fp32": 91.6, "tf32": 183.0, "bf16": 362.0, "fp16": 362.0},
-    ),
-    _Row(
-        re.compile(r"H100 80GB HBM3"),
-        "H100 SXM",
-        132,
-        (9, 0),
-        _ML_ENGINEERING,
-        {"fp32": 67.0, "tf32": 494.5, "bf16": 989.0, "fp16": 989.0},
-        1830,
-    ),
-    _Row(
-        re.compile(r"H100 PCIe"),
-        "H100 PCIe",
-        114,
-        (9, 0),
-        _ML_ENGINEERING,
-        {"fp32": 51.0, "tf32": 378.0, "bf16": 756.0, "fp16": 756.0},
-    ),
-    _Row(
-        re.compile(r"\bH200\b(?! NVL)"),
-        "H200 SXM",
-        132,
-        (9, 0),
-        _ML_ENGINEERING,
-        {"fp32": 67.0, "tf32": 494.5, "bf16": 989.0, "fp16": 989.0},
-        1830,
-    ),
-    _Row(
-        re.compile(r"\bB200\b"),
-        "B200 SXM",
-        148,
-        (10, 0),
-        _ML_ENGINEERING,
-        {"fp32": 80.0, "tf32": 1125.0, "bf16": 2250.0, "fp16": 2250.0},
-    ),
-    _Row(
-        re.compile(r"MI300X"),
-        "MI300X",
-        304,
-        (9, 4),
-        _ML_ENGINEERING,
-        {"fp32": 163.4, "tf32": 653.7, "bf16": 1300.0, "fp16": 1300.0},
-    ),
-)
 
 AMD_WARP = 64
 """Threads of a wavefront on AMD's compute chips; a warp has 32 everywhere else."""
@@ -154,14 +63,28 @@ def spec_of(device: Device, vendor: str | None = None) -> DeviceSpec:
     """
     made_by = _vendor(device, vendor)
     dtypes, source = _matrix(device, made_by)
-    row = next((r for r in _TABLE if _is(r, device)), None)
-    peaks: dict[str, Figure] = {}
-    if row is not None and dtypes is not None:
-        peaks = {
-            dtype: Figure(value, "TFLOP/s", row.source, "datasheet", row.form_factor, row.clock_mhz)
-            for dtype, value in row.peaks.items()
-        }
-    return DeviceSpec(device.name or None, made_by, dtypes, source, peaks)
+    chip = next((c for c in CHIPS if _is(c, device)), None)
+    if chip is None or dtypes is None:
+        return DeviceSpec(device.name or None, made_by, dtypes, source)
+    peaks = {
+        dtype: Figure(value, "TFLOP/s", chip.source, KIND, chip.form_factor, chip.clock_mhz)
+        for dtype, value in chip.peaks.items()
+    }
+    return DeviceSpec(device.name or None, made_by, dtypes, source, peaks, _bandwidth(chip, device))
+
+
+def _bandwidth(chip: Chip, device: Device) -> Figure | None:
+    """By the recorded size of memory, else the size in the name, else where there is one only."""
+    bytes_ = _whole(device.properties, "totalGlobalMem")
+    if bytes_ is not None:
+        # What the driver leaves to programs is less than the name says, or counts in GiB.
+        fits = [m for m in chip.memory if 0.9 <= bytes_ / (m.capacity_gb * 1e9) <= 1.1]
+    else:
+        fits = [m for m in chip.memory if f"{m.capacity_gb}GB" in (device.name or "")]
+        fits = fits or list(chip.memory)
+    if len({m.gb_per_s for m in fits}) != 1:
+        return None
+    return Figure(fits[0].gb_per_s, "GB/s", fits[0].source, KIND, chip.form_factor)
 
 
 def _vendor(device: Device, vendor: str | None) -> str | None:
@@ -205,7 +128,7 @@ def _matrix(device: Device, vendor: str | None) -> tuple[frozenset[str] | None, 
     return None, "not told by the recorded attributes"
 
 
-def _is(row: _Row, device: Device) -> bool:
+def _is(row: Chip, device: Device) -> bool:
     """Whether a row's name fits and nothing recorded contradicts the row."""
     if not row.name.search(device.name or ""):
         return False
