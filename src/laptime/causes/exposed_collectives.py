@@ -117,8 +117,9 @@ class ExposedCollectives:
                 f"communication beside computation: {wording.time(covered)}{view.per_lap}, "
                 "not counted",
                 *(
-                    f"{name}: {wording.time(ns)} exposed{view.per_lap}"
-                    for name, ns, _ in kinds[3:8]
+                    f"{name}: {view.number_in_all(number, 'row')}; exposed {wording.time(ns)}"
+                    f"{view.per_lap}"
+                    for name, ns, number in kinds[:8]
                 ),
             ),
             next_step=(

@@ -138,7 +138,11 @@ class Fp32Matmul:
             share=view.share(span),
             bound_ns=bound,
             formula=f"{wording.time(alone)} of only these kernels"
-            + (f" x {cut.formula}" if cut.known else f", all of it: {cut.formula}")
+            + (
+                f" x {cut.formula} = {wording.time(alone * cut.fraction)}"
+                if cut.known
+                else f", all of it: {cut.formula}"
+            )
             + (f"; {host_bound}" if host_bound else ""),
             device=view.device,
             rank=view.case.timeline.rank,

@@ -85,16 +85,27 @@ class Healthy:
             ),
             share=busy,
             bound_ns=None,
-            formula="busy time / counted time; no bound, since nothing is lost",
+            formula=(
+                f"{'operators' if view.ledger.cpu else 'busy'} / counted time = "
+                f"{_busy_ns(view):,} / {view.whole_ns:,} ns; no bound, since nothing is lost"
+            ),
             device=view.device,
             rank=rank,
-            why=(f"counted over {wording.counted(view.laps, 'lap')}",),
+            why=(
+                f"counted over {wording.counted(view.laps, 'lap')}",
+                "unattributed / counted time = "
+                f"{intervals.total(view.time_in('unattributed')):,} / {view.whole_ns:,} ns",
+            ),
             next_step=("look at the kernels themselves: the ledger has no idle time to give",),
         )
 
 
 def _busy(view: DeviceView) -> float:
-    return view.share(view.time_in("operators" if view.ledger.cpu else "busy"))
+    return _busy_ns(view) / view.whole_ns if view.whole_ns else 0.0
+
+
+def _busy_ns(view: DeviceView) -> int:
+    return intervals.total(view.time_in("operators" if view.ledger.cpu else "busy"))
 
 
 CAUSE = Healthy()

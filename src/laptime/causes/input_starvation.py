@@ -142,7 +142,7 @@ class InputStarvation:
             rank=view.case.timeline.rank,
             events=view.longest(spent.spans),
             events_in_all=len(spent.spans),
-            why=(*_why(view, spent, wait), *_sampled(seen)),
+            why=(*_why(view, spent, wait), *_named(workers), *_sampled(seen)),
             next_step=steps,
         )
 
@@ -155,13 +155,23 @@ def _why(view: DeviceView, spent: LoaderTime, wait: Span) -> tuple[str, ...]:
     if view.ledger.cpu:
         return (span, f"account input_wait of the owning thread: {_sum(waits, view.laps)}")
     windows = "its window" if view.laps == 1 else f"its own {view.laps} counted windows"
+    laps_ns = round(spent.lap_ns * spent.laps)
     return (
         span,
+        f"length of {_laps(view, spent)}: {_sum(laps_ns, spent.laps)}",
         f"of it the device is idle for {_sum(spent.idle_all_ns, spent.laps)}, "
         f"and at work for {_sum(spent.hidden_all_ns, spent.laps)}",
         f"in {windows} the device is idle while the thread that enqueues next is in the loader's "
         f"next: {_sum(waits, view.laps, 'a window')}",
     )
+
+
+def _named(workers: bool | None) -> tuple[str, ...]:
+    """How it is known whether workers load."""
+    if workers is None:
+        return ()
+    kind = "of several processes (num_workers above 0)" if workers else "of one (num_workers 0)"
+    return (f"workers: the iterator's name is that {kind}",)
 
 
 def _sampled(seen: Loading | None) -> tuple[str, ...]:

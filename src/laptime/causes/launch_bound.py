@@ -90,7 +90,8 @@ class LaunchBound:
             for account in HOST_WORK
         }
         parts = ", ".join(f"{account} {wording.time(ns)}" for account, ns in spent.items() if ns)
-        kernel_ns = float(rows.dur_ns[kernels].mean()) if len(kernels) else 0.0
+        kernels_ns = int(rows.dur_ns[kernels].sum())
+        kernel_ns = kernels_ns / len(kernels) if len(kernels) else 0.0
         sentence = (
             f"The device waits {view.of_lap(waiting)} "
             f"({wording.percent(view.share(short))}) for the host to launch: "
@@ -98,7 +99,13 @@ class LaunchBound:
             f"{wording.counted(len(kernels) / view.laps, 'kernel')} "
             f"of mean {wording.time(kernel_ns)}{view.per_lap}."
         )
-        why = [f"idle with nothing enqueued, by what the feeding thread does: {parts}"]
+        why = [
+            f"idle with nothing enqueued, by what the feeding thread does: {parts}",
+            f"gaps: {view.number_in_all(number, 'gap')}; of their time that counts here "
+            f"{view.in_total(intervals.total(short))}, a mean of {wording.time(each_ns)} each",
+            f"kernels: {view.number_in_all(len(kernels), 'kernel')}; "
+            f"{view.in_total(kernels_ns)}, a mean of {wording.time(kernel_ns)} each",
+        ]
         if intervals.total(long):
             why.append(
                 f"{wording.time(view.mean_ns(long))}{view.per_lap} in gaps above "

@@ -107,6 +107,12 @@ class PageableCopies:
                 f"{wording.counted(len(copies.pageable), 'copy')} above "
                 f"{TINY_COPY_BYTES.value // 1024} KB {view.in_all}, "
                 f"{copies.tiny} smaller not counted",
+                f"calls hold the host for {view.in_total(intervals.total(call_span))}",
+                *(
+                    ()
+                    if size is None
+                    else (f"{often} copies{view.per_lap}: {size:,} bytes {view.in_all}{moved}",)
+                ),
             ),
             next_step=(
                 "pin the batches: DataLoader(pin_memory=True), then .to(device, non_blocking=True)",

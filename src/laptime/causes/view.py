@@ -123,6 +123,19 @@ class DeviceView:
             return f"in the one counted {what}"
         return f"in all {self.laps} counted {what}s"
 
+    def in_total(self, ns: int) -> str:
+        """A total over the counted windows, to the nanosecond, and its mean ("415,791,000 ns in
+        all, 69.3 ms a lap")."""
+        if self.laps == 1:
+            return f"{ns:,} ns"
+        return f"{ns:,} ns in all, {wording.time(ns / self.laps)} a lap"
+
+    def number_in_all(self, number: int, noun: str) -> str:
+        """A number over the counted windows and its mean ("30 copies in all, 15 a lap")."""
+        if self.laps == 1:
+            return wording.counted(number, noun)
+        return f"{wording.counted(number, noun)} in all, {wording.count(number / self.laps)} a lap"
+
     def of_lap(self, ns: float) -> str:
         """A mean and its lap ("69.3 of each 175 ms lap")."""
         return wording.part_of(ns, self.lap_ns, self.whole)

@@ -75,6 +75,9 @@ def _finding(explanation: Explanation, finding: Finding, to: Console, several: b
     exactly = f", {count(finding.bound_ns)} ns" if finding.bound_ns is not None else ""
     _line(to, "costs", f"{shown.bound(explanation, finding)}{exactly}")
     _line(to, "share", share(finding.share))
+    counted = _counted(explanation, finding)
+    if counted:
+        _line(to, "lap", counted)
     _line(to, "formula", visible(finding.formula))
     for why in finding.why:
         _line(to, "why", visible(why))
@@ -84,6 +87,19 @@ def _finding(explanation: Explanation, finding: Finding, to: Console, several: b
     view = view_of(explanation, finding)
     if view is not None:
         _events(explanation, view, finding, to)
+
+
+def _counted(explanation: Explanation, finding: Finding) -> str:
+    """What the means of the finding's device are over; "" for a finding of no device."""
+    view = view_of(explanation, finding)
+    found = [d for d in view.ledger.devices if d.device == finding.device] if view else []
+    spread = shown.window_spread(view, found[0]) if view and found else None
+    if view is None or spread is None:
+        return ""
+    used = view.ledger.counted(found[0]).tolist()
+    whole = sum(w.dur_ns for w, its in zip(found[0].windows, used, strict=True) if its)
+    phrase = shown.counted_phrase(view.ledger, found[0])
+    return f"{duration(spread.mean)}, {phrase}: {count(whole)} ns in all"
 
 
 def _events(explanation: Explanation, view: View, finding: Finding, to: Console) -> None:
