@@ -39,7 +39,7 @@ def test_a_copy_with_its_bytes_and_line() -> None:
         "Copies run while the device computes nothing for 6.00 of each 100 ms lap (6.0 %): "
         "1 host-to-device (100 MB) 6.00 ms a lap, most from train.py(42): step."
     )
-    assert found.why[0] == "host-to-device: 6.00 ms alone of 8.00 ms of copying a lap"
+    assert found.why[0] == "1 host-to-device (100 MB) 6.00 ms a lap alone, of 8.00 ms of copying"
 
 
 def test_directions_add_up_where_copies_overlap() -> None:

@@ -147,10 +147,12 @@ def test_the_sentence_can_be_derived_from_its_reasons() -> None:
     assert isinstance(found, Finding)
     assert found.why == (
         "loader's next: 4 spans in 4 host laps, 277,200,000 ns in all, 69.3 ms a lap",
+        "length of 4 host laps: 700,000,000 ns in all, 175 ms a lap",
         "of it the device is idle for 237,200,000 ns in all, 59.3 ms a lap, "
         "and at work for 40,000,000 ns in all, 10.0 ms a lap",
         "in its own 4 counted windows the device is idle while the thread that enqueues next is in "
         "the loader's next: 237,200,000 ns in all, 59.3 ms a window",
+        "workers: the iterator's name is that of one without (num_workers 0)",
     )
 
 

@@ -151,8 +151,8 @@ class ExposedCopies:
             events_in_all=view.number(rows),
             why=(
                 *(
-                    f"{way}: {wording.time(view.mean_ns(span))} alone of "
-                    f"{wording.time(view.mean_ns(_runs(view, which)))} of copying{view.per_lap}"
+                    f"{_told(view, way, span, which)}{view.per_lap} alone, of "
+                    f"{wording.time(view.mean_ns(_runs(view, which)))} of copying"
                     for way, span, which in ways
                 ),
                 *(

@@ -170,8 +170,8 @@ def _named(workers: bool | None) -> tuple[str, ...]:
     """How it is known whether workers load."""
     if workers is None:
         return ()
-    kind = "of several processes (num_workers above 0)" if workers else "of one (num_workers 0)"
-    return (f"workers: the iterator's name is that {kind}",)
+    whose = "of one with (num_workers above 0)" if workers else "of one without (num_workers 0)"
+    return (f"workers: the iterator's name is that {whose}",)
 
 
 def _sampled(seen: Loading | None) -> tuple[str, ...]:

@@ -145,6 +145,7 @@ class UnfusedOptimizer:
             events=view.events(cost.rows),
             events_in_all=view.number(cost.rows),
             why=(
+                f"{wording.counted(cost.per_lap, 'kernel')}{view.per_lap} for single tensors",
                 "operators: "
                 + ", ".join(f"{n} {wording.times(k)}{view.per_lap}" for n, k in loop.operators[:5]),
                 *cost.by_name(),
