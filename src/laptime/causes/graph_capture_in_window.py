@@ -93,6 +93,7 @@ class GraphCaptureInWindow:
             events=view.events(calls),
             events_in_all=view.number(calls),
             why=(
+                f"captures begun: {view.number_in_all(view.number(begins), 'capture')}",
                 "what is launched in a capture is recorded and not run",
                 *origin_lines(view.case, calls, view.laps),
             ),
