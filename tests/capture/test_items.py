@@ -99,7 +99,8 @@ def test_size(probe: Any, batch: Any, samples: int | None, tokens: int | None) -
 
 def sizes(probe: Any, asked: Any, rows: list[int], made: bool = True) -> list[int | None]:
     iterator = SimpleNamespace(_auto_collation=made, _index_sampler=Sampler(asked))
-    return [probe("loaders")._counted(iterator, tensor(n, 2))[0] for n in rows]
+    feed = probe("loaders").Feed(iterator, tensor(rows[0], 2))
+    return [feed.counts(feed.read(tensor(n, 2)))[0] for n in rows]
 
 
 def test_rows_are_samples_where_the_loader_makes_as_many(probe: Any) -> None:

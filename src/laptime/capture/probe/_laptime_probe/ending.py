@@ -72,6 +72,7 @@ class Ending:
     def at_end(self) -> None:
         """The interpreter ends: by itself, by ``sys.exit`` or by an exception."""
         probe = self._probe
+        probe.guard(probe.laps.catch_up)
         try:
             if probe.recorder.active and not probe.broken:
                 self._keep_at_end()

@@ -75,6 +75,7 @@ class Gate:
         else:
             with self._lock:
                 self._armed.add(me)
+            probe.laps.unsettle()
             self._end_ours(me)
         if not probe.broken:
             probe.folder.event("user_profiler", op=op)

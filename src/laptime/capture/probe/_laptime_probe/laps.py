@@ -2,7 +2,7 @@
 
 import time
 from _thread import get_ident, get_native_id
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, Any, List, Optional
 
 from . import facts
 from .items import Items
@@ -16,6 +16,9 @@ STRENGTH = {"module": 0, "loader": 1, "optimizer": 2, "mark": 3}
 PATIENCE = 64
 """Loader batches to wait for an optimizer that exists but has not stepped: an evaluation, or a
 check of it, before the training begins."""
+
+UNWRITTEN_NS = 100_000_000
+"""Length of the laps that may be noted only: as much is not written where the process is killed."""
 
 DISTURBED = 2
 """Laps after the window that are not plain: what the recording left behind still shows."""
@@ -51,7 +54,13 @@ class Laps:
         self.number = 0
         self.start: Optional[int] = None
         self.items = Items()
+        self.quick = 0
+        """Laps that may pass the quick way: their ends and batches are noted, and written later."""
+        self.noted: List[Any] = []
+        """Ends of laps (ns), and batches (``Feed``, what it read) of laps that passed so, in order."""
+        self.length = 0
         self.disturbed = False
+        """A profiler of the program's was armed, or ran, in the lap that is open."""
         self.busy = False
         """Within a boundary: nothing else may end the window meanwhile."""
 
@@ -61,6 +70,10 @@ class Laps:
         if self.stage == "done":
             return
         me = get_ident()
+        if self.quick > 0 and opens and source == self.source and me == self.thread:
+            self.quick -= 1
+            self.noted.append(now)
+            return
         if source != self.source:
             if not self._take(source, me):
                 return
@@ -72,7 +85,30 @@ class Laps:
         finally:
             self.busy = False
 
+    def catch_up(self) -> None:
+        """Write the laps that passed the quick way."""
+        self.quick = 0
+        many = len(self.noted)
+        lines = []
+        for one in self.noted[:many]:
+            if isinstance(one, tuple):
+                feed, shown = one
+                self.items.came(feed.key, *feed.counts(shown))
+            else:
+                lines.append(self._line(one, _PHASE[self.stage]))
+        # Another thread may note a batch meanwhile: the list stays the same.
+        del self.noted[:many]
+        if lines:
+            self.probe.folder.text("laps.jsonl", "".join(lines))
+            self.probe.collector.flush()
+
+    def unsettle(self) -> None:
+        """A profiler of the program's is armed in the lap that is open. Any thread may say so."""
+        self.quick = 0
+        self.disturbed = True
+
     def _pass(self, now: int, opens: bool) -> None:
+        self.catch_up()
         if self.probe.gate.wanted:
             self.cut(self.probe.gate.REASON)
         slow = False
@@ -87,12 +123,23 @@ class Laps:
             self.start = time.monotonic_ns() if slow else now
             if self.stage == "recording":
                 self.probe.recorder.begin(self.number)
+            elif self.length and not self.disturbed:
+                self.quick = self._ahead()
+
+    def _ahead(self) -> int:
+        """How many laps may pass the quick way: none of them ends the stage, and what is lost of
+        them where the process is killed is short."""
+        asked = self.probe.settings
+        stages = {"warming": asked.warmup, "plain": asked.plain, "plain again": asked.plain}
+        left = stages.get(self.stage, 0) - self.passed - 1
+        return max(0, min(left, UNWRITTEN_NS // self.length))
 
     def cut(self, reason: str) -> None:
         """End the window now, in the middle of a lap; keep it where a whole lap is in it."""
         recorder = self.probe.recorder
         if not recorder.active:
             return
+        self.catch_up()
         if self.stage == "recording" and self.passed:
             recorder.keep(self.passed, reason)
             self._enter("after")
@@ -112,6 +159,8 @@ class Laps:
                 return False
         if self.number:
             self.probe.folder.empty("laps.jsonl")
+        self.quick = self.length = 0
+        del self.noted[:]
         self.source, self.thread = source, thread
         self.number, self.start = 0, None
         if source != "loader":
@@ -128,18 +177,23 @@ class Laps:
             self.probe.recorder.end()
         disturbed = self.disturbed or self.probe.gate.armed_now()
         phase = "after" if disturbed else _PHASE[self.stage]
-        # Written by hand: this is what an unrecorded lap costs, and it may be a lap of 1 ms.
+        self.probe.folder.text("laps.jsonl", self._line(end, phase))
+        self.probe.collector.flush()
+
+    def _line(self, end: int, phase: str) -> str:
+        """The line of the lap that ends then; the next one begins there."""
+        start = self.start or end
         samples, tokens = self.items.close(self.number)
         if samples is None:
-            text = _NO_ITEMS % (self.number, self.start, end, phase)
+            text = _NO_ITEMS % (self.number, start, end, phase)
         elif tokens is None:
-            text = _SAMPLES % (self.number, self.start, end, phase, samples)
+            text = _SAMPLES % (self.number, start, end, phase, samples)
         else:
-            text = _TOKENS % (self.number, self.start, end, phase, samples, tokens)
-        self.probe.folder.text("laps.jsonl", text)
-        self.probe.collector.flush()
+            text = _TOKENS % (self.number, start, end, phase, samples, tokens)
+        self.start, self.length = end, max(1, end - start)
         self.number += 1
         self.passed += 1
+        return text
 
     def _advance(self) -> bool:
         """Go on to the next stage where this one is over; whether that took a while."""
@@ -191,3 +245,4 @@ class Laps:
         elif stage == "done":
             self.probe.collector.stop()
             self.start = None
+            self.probe.let_go()

@@ -2,7 +2,7 @@
 
 import functools
 import weakref
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from . import modules
 from .items import Counts
@@ -23,7 +23,13 @@ def wrap(probe: "Probe", module: Any) -> None:
         except StopIteration:
             probe.guard(_ended, probe)
             raise
-        probe.guard(_came, probe, self, batch)
+        laps = probe.laps
+        feed = vars(self).get("laptime_feed") if laps.quick > 0 else None
+        if feed is not None and laps.source != "loader":
+            # As ``_came`` would, in a few instructions.
+            laps.noted.append((feed, feed.read(batch)))
+        else:
+            probe.guard(_came, probe, self, batch)
         return batch
 
     @functools.wraps(make)
@@ -32,9 +38,9 @@ def wrap(probe: "Probe", module: Any) -> None:
         probe.guard(_made, probe, self, found)
         return found
 
-    iterator.__next__ = following_batch
+    probe.wrap(iterator, "__next__", following_batch)
     if "next" in vars(iterator):
-        iterator.next = following_batch
+        probe.wrap(iterator, "next", following_batch)
     loader._get_iterator = _get_iterator
 
 
@@ -58,13 +64,18 @@ def _ended(probe: "Probe") -> None:
 
 def _came(probe: "Probe", iterator: Any, batch: Any) -> None:
     """A lap runs from batch to batch: from one's arrival to the next one's."""
-    if probe.laps.stage == "done":
+    laps = probe.laps
+    if laps.stage == "done":
         return
-    if probe.laps.source in (None, "loader"):
-        probe.laps.boundary("loader")
-    samples, tokens = _counted(iterator, batch)
-    # Iterators of one loader share its sampler of indices.
-    probe.laps.items.came(id(getattr(iterator, "_index_sampler", iterator)), samples, tokens)
+    if laps.source in (None, "loader"):
+        laps.boundary("loader")
+    feed = getattr(iterator, "laptime_feed", None)
+    if feed is None:
+        feed = iterator.laptime_feed = Feed(iterator, batch)
+    if laps.quick > 0 or laps.noted:
+        laps.noted.append((feed, feed.read(batch)))
+    else:
+        laps.items.came(feed.key, *feed.counts(feed.read(batch)))
 
 
 def _made(probe: "Probe", loader: Any, iterator: Any) -> None:
@@ -91,30 +102,66 @@ def _start_method(loader: Any) -> Optional[str]:
     return name if isinstance(name, str) else None
 
 
-def _counted(iterator: Any, batch: Any) -> Counts:
-    """Samples and tokens of a batch; None where the loader did not make it, or its tensors do not
-    have as many rows as the loader puts into a batch (a collate function that packs or transposes).
-    """
-    if not getattr(iterator, "_auto_collation", True):
-        return None, None
-    sampler = getattr(iterator, "_index_sampler", None)
-    asked = getattr(sampler, "batch_size", None)
-    samples, tokens = size(batch)
-    if samples is None or not isinstance(asked, int):
-        return samples, tokens
-    if samples == asked:
-        try:
-            _whole[id(sampler)] = sampler
-        except TypeError:  # it cannot be referred to: its last batches stay unknown
-            return samples, tokens
-    elif samples > asked or id(sampler) not in _whole:
-        # Fewer rows are the last batch of an epoch, where others had as many as asked.
-        return None, None
-    return samples, tokens
+class Feed:
+    """How the batches of one iterator tell their samples and tokens."""
+
+    def __init__(self, iterator: Any, batch: Any) -> None:
+        sampler = getattr(iterator, "_index_sampler", iterator)
+        self.key = id(sampler)
+        """Iterators of one loader share its sampler of indices."""
+        asked = getattr(sampler, "batch_size", None)
+        self._asked: Optional[int] = asked if isinstance(asked, int) else None
+        self._made_by_loader = bool(getattr(iterator, "_auto_collation", True))
+        self._sampler = sampler
+        self.read = _reader(batch)
+        """The counts that a batch shows, at least cost: it runs in every lap."""
+
+    def counts(self, shown: Counts) -> Counts:
+        """What is believed of them: None where the loader did not make the batch, or its tensors do
+        not have as many rows as the loader puts into one (a collate function that packs or
+        transposes)."""
+        asked, rows = self._asked, shown[0]
+        if not self._made_by_loader:
+            return None, None
+        if asked is None or rows is None:
+            return shown
+        if rows == asked:
+            if self.key not in _whole:
+                _remember(self._sampler)
+        elif rows > asked or self.key not in _whole:
+            # Fewer rows are the last batch of an epoch, where others had as many as asked.
+            return None, None
+        return shown
+
+
+def _remember(sampler: Any) -> None:
+    try:
+        _whole[id(sampler)] = sampler
+    except TypeError:  # it cannot be referred to: its last batches stay unknown
+        return
 
 
 _whole: Any = weakref.WeakValueDictionary()
 """Samplers, by id, whose loaders have given batches with as many rows as asked."""
+
+
+def _reader(batch: Any) -> Callable[[Any], Counts]:
+    """The quickest way to the counts of batches like this one, which never raises."""
+    kind = type(batch)
+    if kind in (list, tuple) and size(batch)[0] is not None and _is_tensor(batch[0]):
+
+        def rows_of_first(batch: Any) -> Counts:
+            try:
+                return batch[0].shape[0], None
+            except Exception:
+                return size(batch)
+
+        return rows_of_first
+    return size
+
+
+def _is_tensor(value: Any) -> bool:
+    return type(value).__name__ == "Tensor" and len(value.shape) > 0
 
 
 def size(batch: Any) -> Counts:

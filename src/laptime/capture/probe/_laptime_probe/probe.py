@@ -2,7 +2,7 @@
 
 import os
 import sys
-from typing import Any, Callable
+from typing import Any, Callable, List, Tuple
 
 from . import ending, facts, gate, loaders, modules, optimizers
 from .collector import Collector
@@ -28,6 +28,7 @@ class Probe:
         self.ending = ending.Ending(self)
         self.broken = False
         self.optimizer_made = False
+        self._wrapped: List[Tuple[Any, str, Any, Any]] = []
 
     def forked(self, folder: Folder) -> None:
         """Start anew in a forked child: the parent's window and files are not ours."""
@@ -56,6 +57,22 @@ class Probe:
             self.folder.give_up("fault of the probe: " + reason)
         except Exception:
             return
+
+    def wrap(self, owner: Any, name: str, ours: Any) -> None:
+        """Set an attribute of a class of torch's until the last lap has been counted."""
+        self._wrapped.append((owner, name, ours, vars(owner).get(name)))
+        setattr(owner, name, ours)
+
+    def let_go(self) -> None:
+        """The last lap has been counted: steps and batches cost what they did without us."""
+        for owner, name, ours, before in reversed(self._wrapped):
+            if vars(owner).get(name) is not ours:
+                continue  # the program has wrapped it again
+            if before is None:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, before)
+        del self._wrapped[:]
 
     def imported(self, name: str, module: Any) -> None:
         """A module of torch's has just been executed."""
