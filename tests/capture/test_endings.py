@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import laptime
 from tests.capture import running
 from tests.capture.running import Ran
 
@@ -83,6 +84,73 @@ def test_lost_window_is_told(tmp_path: Path, how: str, code: int) -> None:
     # Laps and host counters of before can be read.
     assert ran.phases(trainer)[:2] == [("warmup", 5), ("plain", 10)]
     assert (ran.folder / "host.jsonl").stat().st_size > 0
+
+
+@slow
+@pytest.mark.parametrize(("how", "code"), [("exception", 1), ("interrupt", -2), ("terminate", -15)])
+def test_window_that_takes_long_to_write_is_given_up(tmp_path: Path, how: str, code: int) -> None:
+    begin = time.monotonic()
+    ran = running.run(tmp_path / "run", [running.program("slow_export"), how], ["--no-explain"])
+    assert ran.code == code
+    (trainer,) = ran.trainers
+    assert trainer["state"] == "exporting"
+    (line,) = [x for x in ran.err.splitlines() if "window is lost" in x]
+    assert line == f"{NOTES}process {trainer['pid']}: its window is lost: it ended while exporting"
+    assert time.monotonic() - begin < 40  # 5 s for the trace, the rest is the start and the laps
+    assert 4.5e9 < ran.capture["ended_mono_ns"] - trainer["window"]["end_mono_ns"] < 9e9
+
+
+@slow
+@pytest.mark.parametrize("launcher", ["lives", "is killed"])
+def test_finished_window_and_counters_outlive_a_kill(tmp_path: Path, launcher: str) -> None:
+    program = tmp_path / "after.py"
+    program.write_text(
+        "import sys\n"
+        f"sys.path.insert(0, {str(running.PROGRAMS)!r})\n"
+        "from endings import main\n"
+        "main('kill' if sys.argv[1] == 'lives' else 'wait', 45)\n"
+    )
+    words = [str(program), launcher]
+    if launcher == "lives":
+        ran = running.run(tmp_path / "run", words, ["--no-explain"])
+        assert ran.code == -9
+    else:
+        process = subprocess.Popen(
+            running.command(tmp_path / "run", ["--no-explain"], words),
+            stdout=subprocess.PIPE,
+            text=True,
+            env=running.environment(),
+        )
+        assert process.stdout is not None
+        assert process.stdout.readline() == "at 45\n"
+        process.kill()
+        ran = Ran(process.wait(), "", "", tmp_path / "run")
+        os.kill(ran.trainers[0]["pid"], signal.SIGKILL)
+    (trainer,) = ran.trainers
+    assert trainer["state"] == "recorded"
+    answer = laptime.explain(laptime.open(ran.folder))
+    (view,) = answer.views
+    assert len(view.ledger.laps.laps) == 5
+    (capture,) = answer.run.captures
+    assert capture.counters is not None
+    assert len(capture.counters.at_ns) > 3
+    assert trainer["pid"] in capture.counters.processes
+    said = " ".join(answer.run.health.warnings)
+    assert ("launcher was killed" in said) == (launcher == "is killed")
+
+
+@slow
+def test_lost_window_is_reported_from_the_folder(tmp_path: Path) -> None:
+    ran = running.run(tmp_path / "run", [running.program("endings"), "kill"], ["--no-explain"])
+    run = laptime.open(ran.folder)
+    lost = [loss.reason for loss in run.health.losses]
+    pid = ran.trainers[0]["pid"]
+    assert lost == [
+        f"window of process {pid} was lost: it ended while recording (the program was ended by "
+        "signal 9)"
+    ]
+    (capture,) = run.captures
+    assert capture.counters is not None
 
 
 def wait_for(folder: Path, text: str) -> None:

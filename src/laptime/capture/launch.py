@@ -22,6 +22,8 @@ VARIABLE = "LAPTIME_PROBE"
 _TICK_S = 0.1
 _STOP_S = 10.0
 """From the request to stop to the one that cannot be refused, with ``then="stop"``."""
+_REST_S = 5.0
+"""For processes that a stopped program left behind, between the request and the kill."""
 _ENDED = ("recorded", "given_up", "counting")
 
 
@@ -63,6 +65,7 @@ def run(command: Command, settings: CaptureSettings, place: Path, version: str) 
     watch = _Watch(child, place, settings)
     try:
         code = signals.wait(child, watch.tick, _TICK_S)
+        watch.end_rest()
     finally:
         report = sampler.stop()
     problems = folder.compress(place)
@@ -74,7 +77,10 @@ def run(command: Command, settings: CaptureSettings, place: Path, version: str) 
         **{f"ended_{k}": v for k, v in folder.clock().items()},
         problems=[*problems, *report.problems],
     )
-    folder.write(place, told)
+    try:
+        folder.write(place, told)
+    except OSError as error:  # the program has run, and its end is what counts
+        problems.append(f"{place}: the recording is not whole: {error.strerror or error}")
     signals.release()
     return Outcome(place, code, watch.stopped, problems)
 
@@ -85,6 +91,15 @@ def _environment(settings: CaptureSettings, place: Path) -> dict[str, str]:
     env["PYTHONPATH"] = os.pathsep.join([str(PROBE), *([before] if before else [])])
     env[VARIABLE] = settings.for_probe(str(place))
     return env
+
+
+def _carries(pid: int, place: Path) -> bool:
+    """Whether a process that lives has the probe's settings of this capture."""
+    try:
+        env = Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return False
+    return f"dir={place}\n".encode() in env
 
 
 class _Watch:
@@ -111,6 +126,23 @@ class _Watch:
         if self._kill_at is not None and time.monotonic() > self._kill_at:
             self._child.kill()
             self._kill_at = None
+
+    def end_rest(self) -> None:
+        """Where the program was stopped: end what it had started and left behind."""
+        if not self.stopped:
+            return
+        self._read()
+        pids = [said["pid"] for said in self._said.values()]
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            until = time.monotonic() + _REST_S
+            left = [pid for pid in pids if _carries(pid, self._place)]
+            for pid in left:
+                try:
+                    os.kill(pid, number)
+                except OSError:
+                    continue
+            while any(_carries(pid, self._place) for pid in left) and time.monotonic() < until:
+                time.sleep(_TICK_S)
 
     def _read(self) -> None:
         for said in folder.changed(self._place, self._seen):

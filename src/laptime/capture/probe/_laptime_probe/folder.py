@@ -95,9 +95,12 @@ class Folder:
         self.line("events.jsonl", dict({"k": kind, "t": time.monotonic_ns()}, **values))
 
     def give_up(self, reason: str) -> None:
-        """Say why nothing is recorded here. The program runs on."""
+        """Say why nothing is recorded here, if anything can still be written. Never raises."""
         if self.process["state"] not in ("recorded", "given_up"):
-            self.write(state="given_up", reason=reason)
+            try:
+                self.write(state="given_up", reason=reason)
+            except OSError:  # the folder is gone, or the disk is full
+                return
 
     def finish(self) -> None:
         """The process ends by its own will."""

@@ -57,7 +57,7 @@ class Laps:
         self.quick = 0
         """Laps that may pass the quick way: their ends and batches are noted, and written later."""
         self.noted: List[Any] = []
-        """Ends of laps (ns), and batches (``Feed``, what it read) of laps that passed so, in order."""
+        """Ends (ns) and batches (``Feed``, what it read) of laps that passed so, in order."""
         self.length = 0
         self.disturbed = False
         """A profiler of the program's was armed, or ran, in the lap that is open."""
