@@ -44,8 +44,8 @@ def removable(cause: Cause, cost: KernelCost | None, least: Limit, words: Words)
         told = f"{words.subject} take {wording.below(share, least.value, 'of the lap')}"
         if words.kept_ns:
             told = (
-                f"{words.subject} take {wording.percent(cost.share)} of the lap, of which "
-                f"{wording.below(share, least.value, 'of it')} could go"
+                f"{words.subject} take {wording.percent(cost.share)} of the lap; what could go of "
+                f"it is {wording.below(share, least.value, 'of the lap')}"
             )
         return Clear(cause.id, told, rank)
     bound, held = capped(view, could_ns)

@@ -9,6 +9,7 @@ from laptime.causes.case import Case, Finding, Judgement, Need
 from laptime.causes.launches import device_unseen
 from laptime.causes.limits import HEALTHY_BUSY, LARGER_THAN_FOUND, UNATTRIBUTED_SHARE
 from laptime.causes.needs import uncaptured
+from laptime.causes.registry import causes
 from laptime.causes.view import DeviceView, device_views
 
 COMPUTING = ("compute", "compute_with_comm", "operators")
@@ -40,20 +41,21 @@ def verdict(judgement: Judgement, cases: Sequence[Case]) -> str:
 
 
 def _not_judged(judgement: Judgement, cases: Sequence[Case]) -> list[str]:
-    """Ids of the causes that could not be judged on some timeline.
+    """Ids of the causes that could not be judged on some timeline, those of kernels last: they ask
+    how well busy time is used, which no verdict on waiting depends on.
 
     Those that only a device has are left out where no device was used, and those that only a
     capture shows where there is none: nobody asked for them.
     """
     unseen = any(device_unseen(case) for case in cases)
-    return sorted(
-        {
-            a.id
-            for a in judgement.abstentions
-            if (unseen or Need.GPU_ROWS.value not in a.missing)
-            and not any(uncaptured(case.run, a) for case in cases)
-        }
-    )
+    of_kernels = {c.id for c in causes() if c.layer == "kernels"}
+    ids = {
+        a.id
+        for a in judgement.abstentions
+        if (unseen or Need.GPU_ROWS.value not in a.missing)
+        and not any(uncaptured(case.run, a) for case in cases)
+    }
+    return sorted(ids, key=lambda i: (i in of_kernels, i))
 
 
 def _without_cause(
