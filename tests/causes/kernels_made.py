@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from laptime.causes.case import Case
 from laptime.kernels import decode
+from laptime.model.rows import Ints
 from tests.causes.made import MS, STREAM, Made
 
 _ELEMENTWISE = "void at::native::vectorized_elementwise_kernel<4, at::native::"
@@ -57,3 +60,15 @@ def waiting(made: Made) -> Made:
     for lap in made.each():
         made.call("cudaDeviceSynchronize", lap + 0.5, made.lap_ns / MS - 1.0)
     return made
+
+
+def with_grids(case: Case, args: Mapping[str, Mapping[str, Any]]) -> Case:
+    """The case with arguments of kernels, by kernel name."""
+    rows = case.timeline.rows
+
+    def read(wanted: Ints) -> list[dict[str, Any] | None]:
+        found = (args.get(rows.name_of(int(r))) for r in wanted)
+        return [None if one is None else dict(one) for one in found]
+
+    rows.read_args = read
+    return case

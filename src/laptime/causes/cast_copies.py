@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from laptime.causes.case import Case, Need, Outcome
-from laptime.causes.copies_made import casts
+from laptime.causes.copies_made import casts, taken
 from laptime.causes.kernel_cost import costliest
 from laptime.causes.limits import CAST_SHARE
 from laptime.causes.removable import Words, removable
@@ -55,7 +55,7 @@ class CastCopies:
                 "or one conversion outside the lap), rather than autocast over fp32 weights",
             ),
         )
-        return removable(self, costliest(case, casts), CAST_SHARE, words)
+        return removable(self, costliest(case, lambda v: casts(v) & ~taken(v)), CAST_SHARE, words)
 
 
 CAUSE = CastCopies()

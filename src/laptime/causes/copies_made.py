@@ -9,6 +9,8 @@ import re
 
 import numpy as np
 
+from laptime.causes.attention_patterns import attention
+from laptime.causes.fallbacks import fallbacks
 from laptime.causes.kernel_cost import kernels_where
 from laptime.causes.launch_sites import launched_in
 from laptime.causes.named import named
@@ -28,6 +30,12 @@ NEEDED = re.compile(r"transform_bias_rescale|add_padding|remove_padding|cast_tra
 
 _OWN = frozenset({"Transformer Engine", "Marlin", "GPTQ/AWQ", "TensorRT-LLM", "vLLM", "SGLang"})
 """Libraries whose kernels take a layout that no other memory format gives."""
+
+
+def taken(view: DeviceView) -> Mask:
+    """Work that other causes speak of: the parts of an attention, and fallbacks."""
+    mask: Mask = attention(view).member | fallbacks(view)
+    return mask
 
 
 def layout_changes(view: DeviceView) -> Mask:

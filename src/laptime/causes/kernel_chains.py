@@ -36,7 +36,7 @@ class Chains:
     run: Ints
 
 
-def chains(view: DeviceView, taken: Mask | None = None) -> Chains:
+def chains(view: DeviceView, taken: Mask) -> Chains:
     """The runs of a device. ``taken`` marks work that another cause speaks of."""
     work = view.work
     if work is None:
@@ -44,8 +44,7 @@ def chains(view: DeviceView, taken: Mask | None = None) -> Chains:
     rows = view.case.timeline.rows
     pointwise = kernels_where(view, _pointwise)
     pointwise &= ~one_by_one(view, regions(view)) & ~launched_in(view, GRADIENTS, Kind.CPU_OP)
-    if taken is not None:
-        pointwise &= ~taken
+    pointwise &= ~taken
     passing = casts(view) | layout_changes(view)
     passing |= kernels_where(view, lambda k: k.library == "ATen" and k.operation in BETWEEN)
     run = np.full(len(work.row), -1, dtype=np.int64)

@@ -52,7 +52,7 @@ class LaunchBound:
     title = "Launch-bound host"
     layer = "host"
     needs: Sequence[Need] = (Need.GPU_ROWS, Need.LAUNCH_CALLS, Need.HOST_ROWS)
-    silences: Sequence[str] = ()
+    silences: Sequence[str] = ("many-tiny-kernels",)
 
     def look(self, case: Case) -> Outcome:
         """Judge the device that waits most for launches."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from laptime.causes.case import Case, Need, Outcome
-from laptime.causes.copies_made import layout_changes
+from laptime.causes.copies_made import layout_changes, taken
 from laptime.causes.kernel_cost import costliest
 from laptime.causes.limits import LAYOUT_SHARE
 from laptime.causes.removable import Words, removable
@@ -57,7 +57,9 @@ class LayoutCopies:
                 "torch.compile, which writes the layout that is read next",
             ),
         )
-        return removable(self, costliest(case, layout_changes), LAYOUT_SHARE, words)
+        return removable(
+            self, costliest(case, lambda v: layout_changes(v) & ~taken(v)), LAYOUT_SHARE, words
+        )
 
 
 CAUSE = LayoutCopies()

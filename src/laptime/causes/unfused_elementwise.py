@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from laptime.causes import wording
-from laptime.causes.attention_patterns import attention
 from laptime.causes.case import Case, Clear, Need, Outcome
+from laptime.causes.copies_made import taken
 from laptime.causes.kernel_chains import Chains, chains
 from laptime.causes.kernel_cost import KernelCost, cost_of
 from laptime.causes.limits import ELEMENTWISE_SHARE
@@ -40,9 +40,9 @@ class UnfusedElementwise:
     What is not flagged
         Single pointwise kernels between others; compiled and library kernels; the optimizer's loop
         (``unfused-optimizer``), conversions and changes of layout (causes of their own), the parts
-        of an attention (``eager-attention``), sums of gradients in place, and loops over many
-        tensors, whose kernels do not pass anything on. Less than 5 % of the lap. Without operators
-        and launch calls these cannot be told apart.
+        of an attention (``eager-attention``), fallbacks (``slow-fallback-kernel``), sums of
+        gradients in place, and loops over many tensors, whose kernels do not pass anything on. Less
+        than 5 % of the lap. Without operators and launch calls these cannot be told apart.
 
     Must not flag
         - ``kineto/tracelens/inference/vllm_decode_full/graph_execution``: what is pointwise is
@@ -86,7 +86,7 @@ class UnfusedElementwise:
 
 
 def _looked(view: DeviceView) -> tuple[KernelCost, Chains]:
-    found = chains(view, taken=attention(view).member)
+    found = chains(view, taken(view))
     return cost_of(view, found.member), found
 
 

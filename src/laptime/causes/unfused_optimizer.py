@@ -10,14 +10,13 @@ import numpy as np
 
 from laptime.causes import wording
 from laptime.causes.case import Case, Clear, Finding, Need, Outcome
+from laptime.causes.host_cost import HostCost, host_cost
 from laptime.causes.kernel_cost import KernelCost, cost_of
 from laptime.causes.launch_sites import code_lines, operators_around
 from laptime.causes.limits import OPTIMIZER_SHARE, SEPARATE_KERNELS
 from laptime.causes.per_tensor import STEP, one_by_one, regions
-from laptime.causes.view import DeviceView, feeding_lanes, gpu_views, lane_rows
-from laptime.ledger import intervals
-from laptime.ledger.states import BLOCKING
-from laptime.model.rows import API_CALLS, Ints
+from laptime.causes.view import DeviceView, gpu_views
+from laptime.model.rows import Ints
 
 
 @dataclass(frozen=True)
@@ -25,8 +24,8 @@ class _Loop:
     """The loop over parameters on one device.
 
     ``tensors``: how many tensors a lap at least (an operator that comes once for each says so),
-    ``passes`` kernels for each; ``device_ns`` what of the kernels' time could go, ``host_ns``
-    what of the host's, both means per counted window.
+    ``passes`` kernels for each; ``device_ns`` what of the kernels' time could go, a mean per
+    counted window.
     """
 
     cost: KernelCost
@@ -36,16 +35,11 @@ class _Loop:
     passes: float
     shortest_ns: int
     device_ns: int
-    inside_ns: int
-    idle_ns: int
-
-    @property
-    def host_ns(self) -> int:
-        return min(self.inside_ns, self.idle_ns)
+    host: HostCost
 
     @property
     def bound_ns(self) -> int:
-        return self.device_ns + self.host_ns
+        return self.device_ns + self.host.bound_ns
 
 
 class UnfusedOptimizer:
@@ -86,7 +80,7 @@ class UnfusedOptimizer:
     title = "Optimizer goes parameter by parameter"
     layer = "kernels"
     needs: Sequence[Need] = (Need.GPU_ROWS, Need.LAUNCH_CALLS, Need.HOST_ROWS)
-    silences: Sequence[str] = ()
+    silences: Sequence[str] = ("many-tiny-kernels",)
 
     def look(self, case: Case) -> Outcome:
         """Judge the device that the loop costs most."""
@@ -125,9 +119,9 @@ class UnfusedOptimizer:
             sentence=(
                 f"{_names(view, loop.where)} launches {wording.counted(cost.per_lap, 'kernel')}"
                 f"{view.per_lap} for single tensors{passes}: the device takes "
-                f"{wording.time(cost.ns)} for them and the host {wording.time(loop.inside_ns)} to "
-                f"ask for them; at most {view.of_lap(loop.bound_ns)} ({wording.percent(share)}) "
-                "could go."
+                f"{wording.time(cost.ns)} for them and the host "
+                f"{wording.time(loop.host.inside_ns)} to ask for them; at most "
+                f"{view.of_lap(loop.bound_ns)} ({wording.percent(share)}) could go."
             ),
             share=share,
             bound_ns=loop.bound_ns,
@@ -135,10 +129,7 @@ class UnfusedOptimizer:
                 f"device: {wording.time(cost.ns)} of only these kernels - what one pass of "
                 f"{wording.count(loop.passes)} takes beyond "
                 f"{wording.count(loop.tensors)} x {wording.time(loop.shortest_ns)} (the shortest "
-                f"kernel) = {wording.time(loop.device_ns)}; host: the lesser of "
-                f"{wording.time(loop.inside_ns)} in the regions outside blocking calls and "
-                f"{wording.time(loop.idle_ns)} that the device is idle = "
-                f"{wording.time(loop.host_ns)}"
+                f"kernel) = {wording.time(loop.device_ns)}; {loop.host.formula}"
             ),
             device=view.device,
             rank=view.case.timeline.rank,
@@ -174,12 +165,6 @@ def _loop(view: DeviceView) -> _Loop | None:
     durations = view.case.timeline.rows.dur_ns[cost.rows]
     shortest = int(durations.min()) if len(durations) else 0
     stays = max(cost.ns / passes - tensors * shortest, 0.0)
-    rows = view.case.timeline.rows
-    lanes = feeding_lanes(view)
-    calls = lane_rows(view.case, rows.like(BLOCKING, *API_CALLS), lanes)
-    host = intervals.subtract(
-        view.rows_span(lane_rows(view.case, where, lanes)), view.rows_span(calls)
-    )
     return _Loop(
         cost=cost,
         where=where,
@@ -188,8 +173,7 @@ def _loop(view: DeviceView) -> _Loop | None:
         passes=passes,
         shortest_ns=shortest,
         device_ns=max(cost.ns - round(stays), 0),
-        inside_ns=view.mean_ns(host),
-        idle_ns=view.mean_ns(view.time_in("idle")),
+        host=host_cost(view, where),
     )
 
 
