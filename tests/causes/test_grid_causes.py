@@ -118,6 +118,16 @@ def test_only_products_and_no_stream_k() -> None:
         assert isinstance(answer, Clear)
 
 
+def test_of_a_long_recording_the_first_laps_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two long kernels a lap and room for five: two of four laps, the same mean."""
+    monkeypatch.setattr("laptime.causes.kernel_grids.MOST_READ", 5)
+    found = SMALL.look(running(kernel_args(27)))
+    assert isinstance(found, Finding)
+    assert found.bound_ns == round(15 * MS * 81 / 108)
+    assert found.events_in_all == 2
+    assert found.why[-1] == "over the first 2 of 4 counted laps"
+
+
 def test_abstain_without_grids() -> None:
     for cause in (SMALL, WAVES):
         answer = cause.look(running(None))

@@ -14,7 +14,7 @@ from laptime.causes.kernel_grids import Grids
 from laptime.causes.launch_sites import code_lines
 from laptime.causes.limits import Limit
 from laptime.causes.slack import capped
-from laptime.causes.view import DeviceView
+from laptime.causes.view import gpu_views
 from laptime.ledger import intervals
 from laptime.model.rows import I64
 
@@ -22,7 +22,7 @@ from laptime.model.rows import I64
 @dataclass(frozen=True)
 class Weighed:
     """Chosen kernels of a device: ``cost`` their positions, ``alone_ns`` of each, ``lost_ns`` the
-    part of it that could go at most, both over all counted windows."""
+    part of it that could go at most, both over all windows looked at."""
 
     cost: KernelCost
     alone_ns: I64
@@ -35,9 +35,9 @@ class Weighed:
         return round(int(self.lost_ns.sum()) / self.cost.view.laps)
 
 
-def weighed(view: DeviceView, grids: Grids, chosen: I64, lost: I64) -> Weighed:
+def weighed(grids: Grids, chosen: I64, lost: I64) -> Weighed:
     """Of the kernels with a grid those at the places ``chosen``, with the time each loses."""
-    cost = KernelCost(view, intervals.EMPTY, grids.at[chosen])
+    cost = KernelCost(grids.view, intervals.EMPTY, grids.at[chosen])
     return Weighed(cost, grids.alone_ns[chosen], lost, grids)
 
 
@@ -76,7 +76,10 @@ def answer(
     if held and bound < least.value * view.lap_ns:
         return Clear(cause.id, f"{subject} take {taken}, but {held}", rank)
     lines = code_lines(one.cost)
-    missed = one.grids.of - one.grids.read
+    looked, counted = (
+        view.laps,
+        sum(v.laps for v in gpu_views(view.case) if v.device == view.device),
+    )
     return Finding(
         id=cause.id,
         title=cause.title,
@@ -99,7 +102,7 @@ def answer(
             *why,
             *one.cost.by_name(),
             *(f"from {line}" for line in lines),
-            *((f"{missed} more kernels, shorter ones, were not looked at",) if missed else ()),
+            *((f"over the first {looked} of {counted} counted laps",) if looked < counted else ()),
         ),
         next_step=tuple(steps),
     )

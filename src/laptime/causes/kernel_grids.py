@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from laptime.ledger.work import WorkClass
 from laptime.model.rows import I64, Ints, Kind
 
 MOST_READ = 4096
-"""Kernels whose arguments are read, those with most time first: arguments are text in the file."""
+"""Kernels whose arguments are read at most: they are text in the file, which is long."""
 
 RESERVED_BYTES = 1024
 """Shared memory that CUDA keeps for itself in each block from compute capability 8.0 on (CUDA C++
@@ -32,15 +32,15 @@ class Grids:
     """Kernels of at least 10 us with a recorded grid, by position in ``Work``: ``blocks`` in the
     grid, ``alone_ns`` the counted time in which nothing else computes or communicates,
     ``resident`` how many blocks a multiprocessor takes at once (0 where the evidence does not
-    tell). ``read`` of ``of`` such kernels were looked at, the longest."""
+    tell). ``view`` is that of the laps that were looked at: the first counted ones, as many as
+    have 4,096 such kernels together, or the longest of these in the first."""
 
+    view: DeviceView
     at: Ints
     blocks: I64
     alone_ns: I64
     resident: I64
     units: int
-    read: int
-    of: int
 
 
 def grids(view: DeviceView) -> Grids | None:
@@ -79,30 +79,41 @@ def _grids(view: DeviceView) -> Grids | None:
     units = _whole(properties, "numSms")
     if work is None or units is None or units <= 0:
         return None
-    alone = alone_each(view)
+    whole, alone = view, alone_each(view)
     long = (rows.kind[work.row] == Kind.KERNEL) & (work.klass == int(WorkClass.COMPUTE))
     long &= (work.end_ns - work.start_ns >= TINY_KERNEL_NS.value) & (alone > 0)
-    chosen = np.flatnonzero(long)
-    of = len(chosen)
+    view = _first_laps(whole, work.start_ns[long])
+    chosen = np.flatnonzero(long & intervals.contains(view.windows, work.start_ns))
     chosen = np.sort(chosen[np.argsort(-alone[chosen], kind="stable")[:MOST_READ]])
-    read = [] if rows.read_args is None or of == 0 else rows.read_args(work.row[chosen])
+    read = [] if rows.read_args is None or not len(chosen) else rows.read_args(work.row[chosen])
     found = [
         (int(at), blocks, _resident(args, properties))
         for at, args in zip(chosen, read or [None] * len(chosen), strict=True)
         if args is not None and (blocks := _size(args.get("grid"))) is not None
     ]
-    if of and not found:
+    if len(chosen) and not found:
         return None
     at = np.array([f[0] for f in found], dtype=np.int64)
     return Grids(
+        view=view,
         at=at,
         blocks=np.array([f[1] for f in found], dtype=np.int64),
         alone_ns=alone[at],
         resident=np.array([f[2] for f in found], dtype=np.int64),
         units=units,
-        read=len(chosen),
-        of=of,
     )
+
+
+def _first_laps(view: DeviceView, starts: I64) -> DeviceView:
+    """The view of the first counted laps in which at most ``MOST_READ`` of the starts lie."""
+    low = np.array([w.start_ns for w in view.counted], dtype=np.int64)
+    high = np.array([w.end_ns for w in view.counted], dtype=np.int64)
+    number = np.searchsorted(starts, high) - np.searchsorted(starts, low)
+    laps = max(int((np.cumsum(number) <= MOST_READ).sum()), 1)
+    if laps == view.laps:
+        return view
+    windows = intervals.union(low[:laps], high[:laps])
+    return replace(view, counted=view.counted[:laps], windows=windows, _time_in={})
 
 
 _LIMITS = (

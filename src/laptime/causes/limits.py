@@ -407,3 +407,24 @@ WAVE_SHARE = Limit(
     "by its shapes",
     "fp32 ResNet-50 on V100: 4.8 to 6.8 %; a compiled program on A100: 1.9 %; H100 and B200: 0.1 %",
 )
+
+SCATTER_SHARE = Limit(
+    0.02,
+    "share of lap time",
+    "the ledger's budget for unexplained time; below it no cause can be told",
+    "DLRM on eight V100, one gradient of an index: 0.2 to 0.4 %",
+)
+
+DEQUANTISE_SHARE = Limit(
+    0.02,
+    "share of lap time",
+    "the ledger's budget for unexplained time; below it no cause can be told",
+    "published traces: none has such a kernel; taken from the budget alone",
+)
+
+FORMATS_SHARE = Limit(
+    0.02,
+    "share of lap time",
+    "the ledger's budget for unexplained time; below it no cause can be told",
+    "published traces: none has such an operator; taken from the budget alone",
+)

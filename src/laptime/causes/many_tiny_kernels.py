@@ -52,7 +52,7 @@ class ManyTinyKernels:
     What is not flagged
         Short kernels without gaps. Less than 5 % of the lap. It is said only where no finding that
         explains most of the idle time stands: ``launch-bound`` says it of the host,
-        ``unfused-optimizer`` names the loop.
+        ``unfused-optimizer`` names the loop. Where these cannot be judged, it is not either.
 
     Must not flag
         - ``kineto/hta/ns_resolution_trace``: the device is never out of work.
@@ -62,7 +62,7 @@ class ManyTinyKernels:
     id = "many-tiny-kernels"
     title = "Many tiny kernels"
     layer = "kernels"
-    needs: Sequence[Need] = (Need.GPU_ROWS, Need.LAUNCH_CALLS)
+    needs: Sequence[Need] = (Need.GPU_ROWS, Need.LAUNCH_CALLS, Need.HOST_ROWS)
     silences: Sequence[str] = ()
 
     def look(self, case: Case) -> Outcome:

@@ -35,8 +35,8 @@ class SmallGrids:
 
     What is not flagged
         Kernels below 10 us, whose time is mostly starting and ending; time beside other kernels;
-        less than 3 % of the lap. Kernels of graphs, whose grids are not always recorded. At most
-        the 4,096 kernels with most time alone are looked at.
+        less than 3 % of the lap. Kernels of graphs, whose grids are not always recorded. Of a long
+        recording only the first laps are looked at, with 4,096 such kernels together.
 
     Must not flag
         - ``kineto/pytorch-kineto/resnet50_num_workers_0``: such kernels lose 0.5 %.
@@ -87,7 +87,7 @@ def _weighed(view: DeviceView) -> Weighed | None:
         return None
     small = np.flatnonzero(found.blocks < found.units)
     lost = found.alone_ns[small] * (found.units - found.blocks[small]) // found.units
-    return weighed(view, found, small, lost)
+    return weighed(found, small, lost)
 
 
 CAUSE = SmallGrids()

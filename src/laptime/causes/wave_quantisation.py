@@ -42,8 +42,8 @@ class WaveQuantisation:
     What is not flagged
         Kernels of one wave or less (persistent ones among them) and stream-K kernels, which share
         out the work; other kernels than products, whose blocks are short; AMD devices, whose
-        recorders do not give what fits; less than 3 % of the lap. At most the 4,096 kernels with
-        most time alone are looked at.
+        recorders do not give what fits; less than 3 % of the lap. Of a long recording only the
+        first laps are looked at, with 4,096 such kernels together.
 
     Must not flag
         - ``kineto/tracelens/h100/gaunernst_bert-small``: no product of 10 us.
@@ -93,7 +93,7 @@ def _weighed(view: DeviceView) -> Weighed | None:
     whole = -(-blocks // wave) * wave
     lost = found.alone_ns[chosen] * (whole - blocks) // whole
     kept = lost > 0
-    return weighed(view, found, chosen[kept], lost[kept])
+    return weighed(found, chosen[kept], lost[kept])
 
 
 def _waves(one: Weighed) -> tuple[str, ...]:
