@@ -17,6 +17,8 @@ from laptime.ledger.by_function import function_tables
 from laptime.ledger.by_lap import LapSpread, lap_spread
 from laptime.ledger.by_region import RegionTable, region_table
 from laptime.ledger.device_work import kernel_names
+from laptime.ledger.flops.on_device import device_flops
+from laptime.ledger.flops.waterfall import Waterfall, waterfall
 from laptime.ledger.ledger import Ledger
 from laptime.ledger.loaders import MARKS, Loaders
 from laptime.ledger.near import near
@@ -83,7 +85,13 @@ def _view(
             regions[device.device] = table
     functions = function_tables(timeline, ledger, work)
     totals, cost = _kernels(timeline, names), overhead_of(timeline, ledger)
-    return View(timeline, work, ledger, totals, spreads, regions, functions, cost)
+    flops = device_flops(timeline, ledger, work, names)
+    falls: dict[str, Waterfall] = {}
+    for device in ledger.devices:
+        fall = waterfall(ledger, device, flops.get(device.device))
+        if fall is not None:
+            falls[device.device] = fall
+    return View(timeline, work, ledger, totals, spreads, regions, functions, cost, flops, falls)
 
 
 def _kernels(timeline: Timeline, names: Mapping[int, KernelName]) -> list[KernelTotal]:

@@ -11,6 +11,8 @@ from laptime.kernels.names import KernelName
 from laptime.ledger.by_function import FunctionTable
 from laptime.ledger.by_lap import LapSpread
 from laptime.ledger.by_region import RegionTable
+from laptime.ledger.flops.on_device import DeviceFlops
+from laptime.ledger.flops.waterfall import Waterfall
 from laptime.ledger.ledger import Ledger
 from laptime.ledger.overhead import Overhead
 from laptime.ledger.work import Work
@@ -45,6 +47,9 @@ class View:
     functions: Mapping[str, FunctionTable] = field(default_factory=dict)
     overhead: Overhead | None = None
     """What recording cost, where `laptime run` counted laps without the profiler too."""
+    flops: Mapping[str, DeviceFlops] = field(default_factory=dict)
+    """Of accelerators: what is known of the FLOPs behind their compute time."""
+    waterfalls: Mapping[str, Waterfall] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """The timeline and its devices."""

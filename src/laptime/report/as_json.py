@@ -25,6 +25,7 @@ from laptime.causes.case import EventRef, Finding
 from laptime.explanation import Explanation, KernelTotal, View
 from laptime.report.beside import capture_json
 from laptime.report.clock import Clock
+from laptime.report.flops import flops_json, waterfall_json
 from laptime.report.numbers import count
 from laptime.report.selection import said_of, view_of, views_of
 
@@ -97,6 +98,8 @@ def _entries(explanation: Explanation, rank: int | None) -> Iterator[tuple[str, 
     yield "kernels", _kernels(views)
     yield "functions", (row for v in views for row in _functions(v))
     yield "capture", iter(capture_json(views))
+    yield "waterfall", (row for v in views for row in waterfall_json(v))
+    yield "flops", iter([row for v in views for row in flops_json(v)])
 
 
 def _dumps(value: Any) -> str:

@@ -15,7 +15,7 @@ from laptime.causes.case import EventRef, Finding
 from laptime.explanation import Explanation, View
 from laptime.ledger.by_lap import P99_NEEDS
 from laptime.ledger.ledger import DeviceLedger
-from laptime.report import functions, grouped, lap_views, numbers, over_ranks, shown
+from laptime.report import flops, functions, grouped, lap_views, numbers, over_ranks, shown
 from laptime.report.beside import capture_lines, lone_lines
 from laptime.report.clock import Clock, FileTime
 from laptime.report.lap_bars import chart
@@ -32,6 +32,9 @@ _REGIONS = 25
 
 _FUNCTIONS = 25
 """Host functions shown of each device."""
+
+_FAMILIES = 16
+"""Kernel families shown of each device."""
 
 _LONGEST_WORD = 28
 """The same for cells that should hold a word or two."""
@@ -107,6 +110,10 @@ def _shown(value: Any) -> Any:
     return numbers.visible(value) if type(value) is str else value
 
 
+def _fall_colour(line: flops.FallLine) -> str:
+    return colour("compute" if line.level or line.id in flops.OF_COMPUTE else line.id).fill
+
+
 def _view(explanation: Explanation, view: View, top: int) -> dict[str, Any]:
     lines = shown.kernel_lines(view, top)
     unknown = [k for k in shown.unknown_kernels(view) if k not in lines]
@@ -143,4 +150,8 @@ def _device(explanation: Explanation, view: View, device: DeviceLedger) -> dict[
         "functions_note": functions.note(view, device) if device.device in view.functions else "",
         "functions_part": functions.part_title(device),
         "regions": lap_views.region_lines(view, device, _REGIONS),
+        "fall": [(line, _fall_colour(line)) for line in flops.fall_lines(view, device.device)],
+        "fall_note": flops.sentence(view, device.device) or "",
+        "families": flops.family_lines(view, device.device)[:_FAMILIES],
+        "families_note": flops.note(view, device.device),
     }

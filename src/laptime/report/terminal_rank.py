@@ -16,7 +16,7 @@ from rich.text import Text
 from laptime.explanation import Explanation, View
 from laptime.ledger.by_lap import P99_NEEDS
 from laptime.ledger.ledger import DeviceLedger, Ledger
-from laptime.report import functions, lap_views, shown
+from laptime.report import flops, functions, lap_views, shown
 from laptime.report.beside import capture_lines
 from laptime.report.layout import NARROW, WIDE, heading, indented, labelled, labels
 from laptime.report.numbers import (
@@ -110,6 +110,9 @@ def _device(view: View, device: DeviceLedger, width: int) -> Iterator[Renderable
     yield labelled("window", _spread(spread), by=2)
     if not device.cpu:
         yield labelled("lag", _lag(ledger, device), by=2)
+    used = flops.sentence(view, device.device)
+    if used is not None:
+        yield labelled("FLOPs", visible(used), by=2)
     for note in device.notes:
         yield labelled("note", visible(note), by=2)
 
