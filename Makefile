@@ -19,11 +19,13 @@ demo: $(STAMP)/demo
 	@$(BIN)/laptime explain out/slow_loader.pt.trace.json.gz --html out/slow_loader.html
 
 test: $(STAMP)/test lint
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadscope
+	$(BIN)/python -m pytest -m "not slow and not alone" -n 2 --dist loadscope
+	$(BIN)/python -m pytest -m "alone and not slow"
 
 # The slow tests share nothing, so they are dealt out one by one.
 test-all: test
-	$(BIN)/python -m pytest -m slow -n 2 --dist worksteal
+	$(BIN)/python -m pytest -m "slow and not alone" -n 2 --dist worksteal
+	$(BIN)/python -m pytest -m "slow and alone"
 	$(MAKE) fuzz SECONDS=120
 
 lint: $(STAMP)/test
