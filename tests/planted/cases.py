@@ -111,13 +111,14 @@ def answer(kind: Kind, seed: int, *, planted: bool) -> tuple[Answer, dict[str, A
     with tempfile.TemporaryDirectory() as place:
         folder, told, found = (Path(place, n) for n in ("run", "told.json", "found.json"))
         twin = ["--planted" if planted else "--clean", "--seed", str(seed), "--told", str(told)]
-        words = [*kind.launcher, str(PROGRAMS / f"{kind.program}.py"), *twin]
-        separator = ["--"] if kind.launcher else []
+        words = [str(PROGRAMS / f"{kind.program}.py"), *twin]
+        if kind.launcher:
+            words = ["--", sys.executable, *kind.launcher, *words]
         command = [sys.executable, "-m", "laptime", "run", "-o", str(folder), "--json", str(found)]
         with _beside(kind.neighbour if planted else None):
             before, start = _busy_s(), time.monotonic()
             done = subprocess.run(
-                [*command, *separator, *words],
+                [*command, *words],
                 capture_output=True, text=True, timeout=LIMIT_S, check=False, cwd=place,
                 env=_environment(),
             )  # fmt: skip

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of fault: ``program`` is a file of ``programs/``, ``accepted`` the right ids."""
+    """One kind of fault: ``program`` is a file of ``programs/``, ``accepted`` the right ids; empty
+    where no cause of the catalogue is this fault, so that nothing found is right."""
 
     program: str
     accepted: frozenset[str]
@@ -21,21 +22,86 @@ class Kind:
     """Another program, which the planted run has beside it on the host."""
 
 
-def _kind(program: str, *accepted: str, **more: str) -> Kind:
-    return Kind(program, frozenset(accepted), neighbour=more.get("neighbour"))
+def _kind(program: str, *accepted: str, ranks: int = 0, neighbour: str | None = None) -> Kind:
+    launcher = ("-m", "torch.distributed.run", "--nproc-per-node", str(ranks)) if ranks else ()
+    return Kind(program, frozenset(accepted), launcher, neighbour)
 
+
+AWAITED = frozenset(
+    {
+        "checkpoint-stalls",
+        "checks-in-hot-path",
+        "debug-settings",
+        "explicit-collection",
+        "fixed-timers",
+        "logging-metrics",
+        "many-small-collectives",
+        "object-collectives",
+    }
+)
+"""Ids that are declared, of causes that the catalogue may not have yet."""
+
+DATA = "input-starvation"
 
 KINDS: tuple[Kind, ...] = (
-    _kind("loader_slow_item", "input-starvation"),
-    _kind("loader_slow_decode", "input-starvation"),
-    _kind("loader_slow_collate", "input-starvation"),
-    _kind("loader_remote", "input-starvation"),
-    _kind("few_workers", "input-starvation"),
+    # Data
+    _kind("loader_slow_item", DATA),
+    _kind("loader_slow_decode", DATA),
+    _kind("loader_slow_collate", DATA),
+    _kind("loader_remote", DATA),
+    _kind("few_workers", DATA),
+    _kind("rows_one_by_one", DATA),
+    _kind("decoded_twice", DATA),
+    _kind("iterator_each_step", DATA),
+    _kind("slow_files", "slow-reads", DATA),
     _kind("workers_remade", "workers-remade"),
-    _kind("gc_collect", "gc-pauses"),
-    _kind("gc_thresholds", "gc-pauses"),
+    _kind("workers_each_step", "workers-remade"),
+    # Cores
     _kind("one_thread", "too-few-threads"),
+    _kind("torchrun_default", "too-few-threads", ranks=1),
     _kind("many_threads", "cpu-oversubscription"),
+    _kind("worker_threads", "cpu-oversubscription", DATA),
+    _kind("burning_helper", "cpu-oversubscription", DATA),
+    _kind("shared_host", "cpu-contention", neighbour="neighbour"),
     _kind("cpu_mask", "narrowed-cpu-mask"),
+    # Memory and the interpreter
     _kind("fresh_buffers", "page-faults"),
+    _kind("numpy_buffers", "page-faults"),
+    _kind("gc_collect", "explicit-collection", "gc-pauses"),
+    _kind("gc_thresholds", "gc-pauses"),
+    # Beside the training
+    _kind("logging_json", "logging-metrics"),
+    _kind("printing", "logging-metrics"),
+    _kind("progress_lines", "logging-metrics"),
+    _kind("slow_pipe", "logging-metrics"),
+    _kind("metrics_each_step", "logging-metrics"),
+    _kind("checkpoint_often", "checkpoint-stalls"),
+    _kind("outputs_saved", "checkpoint-stalls"),
+    _kind("predictions_synced", "checkpoint-stalls", "logging-metrics"),
+    _kind("sleep_between", "fixed-timers"),
+    _kind("polling", "fixed-timers"),
+    # Settings and checks
+    _kind("anomaly_mode", "debug-settings"),
+    _kind("finite_checks", "checks-in-hot-path"),
+    _kind("recompiled", "compile-in-window"),
+    _kind("hand_sgd", "unfused-optimizer"),
+    # Ranks
+    _kind("ddp_small_reduces", "many-small-collectives", "exposed-collectives", ranks=2),
+    _kind("ddp_objects", "object-collectives", "exposed-collectives", ranks=2),
+    _kind("ddp_straggler", "exposed-collectives", ranks=2),
+    # No cause of the catalogue is this fault: whatever is found first is wrong.
+    _kind("tensor_from_list"),
+    _kind("python_targets"),
+    _kind("numpy_after"),
+    _kind("unrolled_rnn"),
+    _kind("one_at_a_time"),
+    _kind("constants_again"),
+    _kind("work_grows"),
+    _kind("spinning_thread"),
+    _kind("norms_by_item"),
+    _kind("subprocess_each_step"),
+    _kind("copy_each_step"),
+    _kind("validate_each_step"),
+    _kind("subnormal_state"),
+    _kind("lock_held"),
 )
