@@ -68,7 +68,7 @@ def test_a_trace_alone_names_in_one_line_what_only_a_capture_shows(tmp_path: Pat
     text = printed(explanation)
     lines = " ".join(text.split())
     assert (
-        "not judged without a capture (laptime run): cpu-contention, cpu-oversubscription" in lines
+        "not judged without a capture (laptime run): checkpoint-stalls, cpu-contention, " in lines
     )
     assert lines.count("cpu-throttling") == 1
     assert explain_object(explanation)["capture"] == []

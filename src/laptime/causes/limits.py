@@ -428,3 +428,89 @@ FORMATS_SHARE = Limit(
     "the ledger's budget for unexplained time; below it no cause can be told",
     "published traces: none has such an operator; taken from the budget alone",
 )
+
+SIDE_SHARE = Limit(
+    0.02,
+    "share of lap time",
+    "the ledger's budget for unexplained time; below it no cause can be told",
+    "published traces with Python stacks: no call that prints, logs, saves or sleeps in any lap",
+)
+
+BETWEEN_SHARE = Limit(
+    0.10,
+    "share of lap time",
+    "eager programs are in Python between operators: below a tenth of the lap that is no news",
+    "plain loops on the CPU: 0.1 to 6 %; of published traces see docs/evidence.md",
+)
+
+FROM_LIST_SHARE = Limit(
+    0.02,
+    "share of lap time",
+    "the ledger's budget for unexplained time; below it no cause can be told",
+    "published traces: no tensor is filled for as long",
+)
+
+TINY_OP_NS = Limit(
+    20_000,
+    "ns",
+    "dispatch and allocation of an operator take 1 to 10 us on current CPUs: one of 20 us spends "
+    "much of its time on them",
+    "aten::add of 16 numbers: 2 us, with its gap 6 us; of 1,000,000 numbers: 400 us",
+)
+
+TINY_OPS = Limit(
+    200,
+    "operators a lap",
+    "a multi-layer model has tens of operators a layer; hundreds of tiny ones are a loop",
+    "plain loops of two linear layers: 20 to 40 operators a lap",
+)
+
+TINY_OPS_SHARE = Limit(
+    0.25,
+    "share of lap time",
+    "half of it at most can go: an eighth of the lap",
+    "plain loops of two linear layers: 1 to 5 %",
+)
+
+CHEAP_ROW_NS = Limit(
+    200_000,
+    "ns",
+    "an index into a data frame takes tens of microseconds; decoding a small image takes a "
+    "millisecond",
+    "rows of 64 numbers from a NumPy array: 2 us; pandas iloc: 40 us",
+)
+
+AFTER_SHARE = Limit(
+    0.05,
+    "share of lap time",
+    "a twentieth of the lap is the least that is worth another thread",
+    "plain training loops on the CPU: 0.0 to 2 %",
+)
+
+LARGE_PART = Limit(
+    0.05,
+    "of the longest operator of the lap",
+    "what follows the model may have small operators of its own",
+    "a model of two linear layers: its last operator lasts a tenth of its longest",
+)
+
+GROWING_LAPS = Limit(
+    8,
+    "laps",
+    "from 8 values on Mann's and Kendall's z is near enough to normal (Kendall 1975)",
+    "laptime run times 10 laps without recording them",
+)
+
+GROWTH_Z = Limit(
+    2.58,
+    "standard deviations",
+    "one in two hundred where nothing grows (one side)",
+    "plain loops on a shared host: -1.6 to 1.9",
+)
+
+GROWTH_SHARE = Limit(
+    0.05,
+    "share of lap time",
+    "below it the rise is lost in how laps differ",
+    "plain loops on a shared host: -10 to 12 %, without a call that comes more often",
+)

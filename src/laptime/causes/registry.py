@@ -110,7 +110,8 @@ def _silence(
             for by, specific in found
             if cause.id in by.silences and specific.device == finding.device
         )
-        whole = idle.get(finding.device or "", 0.0)
+        # Of a CPU-only run nothing is idle: what a symptom shows is its own share.
+        whole = idle.get(finding.device or "", finding.share or 0.0)
         left = whole - explained
         hidden = explained > 0 and left <= UNEXPLAINED_IDLE.value * whole
         (quiet if hidden else spoken).append(finding)

@@ -42,6 +42,7 @@ SIDE_WORK = re.compile(
     r"|torch/utils/tensorboard/|(^|/)tensorboardX?/|(^|/)wandb/|(^|/)mlflow/"
     r"|(^|/)logging/__init__\.py|^<built-in function print>$"
     r"|^(save_checkpoint|checkpoint_save|log_metrics)\b|\[Callback\]"
+    r"|^laptime\.call: (?!time\.sleep|torch\.cuda|gc\.)"
 )
 CALL_PREFIX = r"^(cuda|cu|hip|hsa|ze|ur)"
 BLOCKING = re.compile(

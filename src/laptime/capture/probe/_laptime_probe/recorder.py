@@ -7,6 +7,7 @@ from _thread import get_ident
 from typing import TYPE_CHECKING, Any, Dict, Optional
 
 from . import facts
+from .calls import Calls
 
 if TYPE_CHECKING:
     from .probe import Probe
@@ -30,6 +31,7 @@ class Recorder:
         self._profile: Any = None
         self._mark: Any = None
         self._window: Dict[str, Any] = {}
+        self._calls = Calls(probe)
 
     def prepare(self) -> bool:
         """Arm the profiler, which then warms up for a lap. False where the program has its own."""
@@ -64,6 +66,7 @@ class Recorder:
         finally:
             self.busy = False
         start = self._clock_marks()
+        self._calls.watch(self._record)
         self._window = {"first_lap": first_lap, "laps": None}
         self._window["start_mono_ns"], self._window["start_wall_ns"] = start
         self.probe.ending.watch()
@@ -91,6 +94,7 @@ class Recorder:
     def keep(self, laps: int, reason: Optional[str], **state: Any) -> None:
         """End the window after ``laps`` whole laps and write the trace."""
         folder = self.probe.folder
+        self._calls.leave()
         end = self._clock_marks()
         self._window["laps"] = laps
         self._window["end_mono_ns"], self._window["end_wall_ns"] = end
@@ -113,6 +117,7 @@ class Recorder:
 
     def drop(self) -> None:
         """End the window, and keep nothing of it."""
+        self._calls.leave()
         self.busy = True
         try:
             if self.active == "prepared":
@@ -135,6 +140,7 @@ class Recorder:
 
     def disown(self) -> None:
         """Forget a window that is not ours to end (a forked child's)."""
+        self._calls.leave()
         self.active = self._profile = self._mark = None
 
     def ours(self) -> bool:
