@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from laptime.causes import wording
 from laptime.causes.case import Abstention, Case, Clear, Finding, Need, Outcome
 from laptime.causes.limits import GC_SHARE
-from laptime.causes.view import DeviceView, device_views
+from laptime.causes.loader import outermost
+from laptime.causes.view import DeviceView, device_views, feeding_lanes, lane_rows
 from laptime.ledger.states import GC
 from laptime.model.rows import HOST_KINDS, Ints
 
@@ -80,8 +81,12 @@ class GcPauses:
     def _finding(self, view: DeviceView, pauses: Ints, share: float, bound: int) -> Finding:
         rows = view.case.timeline.rows
         inside = pauses[view.touching(rows.start_ns[pauses], rows.end_ns(pauses))]
-        names = [rows.name_of(int(r)) for r in inside]
-        full = sum(bool(_FULL.search(n)) for n in names)
+        mine = lane_rows(view.case, inside, feeding_lanes(view))
+        every = mine if len(mine) else inside
+        names = [rows.name_of(int(r)) for r in every]
+        full = len(outermost(rows, every[[bool(_FULL.search(n)) for n in names]]))
+        # A collection that a frame asks for is a row of its own inside that frame: one pause.
+        inside = outermost(rows, every)
         called = any(_CALLED.search(n) for n in names)
         many = len(inside) / view.laps
         longest = int(rows.dur_ns[inside].max())
