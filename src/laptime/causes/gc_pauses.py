@@ -83,22 +83,24 @@ class GcPauses:
         inside = pauses[view.touching(rows.start_ns[pauses], rows.end_ns(pauses))]
         mine = lane_rows(view.case, inside, feeding_lanes(view))
         every = mine if len(mine) else inside
+        where = "the thread that feeds it" if len(mine) else "other threads"
         names = [rows.name_of(int(r)) for r in every]
         full = len(outermost(rows, every[[bool(_FULL.search(n)) for n in names]]))
         # A collection that a frame asks for is a row of its own inside that frame: one pause.
         inside = outermost(rows, every)
         called = any(_CALLED.search(n) for n in names)
         many = len(inside) / view.laps
-        longest = int(rows.dur_ns[inside].max())
-        what = "the device is idle for" if not view.ledger.cpu else "they take"
+        takes = "they take" if len(inside) > 1 else "it takes"
+        what = takes if view.ledger.cpu else "the device is idle for"
         full_ones = f", {full} of them full (generation 2)" if full else ""
+        these = wording.counted(len(inside), "garbage collection") if many else "Garbage collection"
+        longest = f"; the longest lasts {wording.time(rows.dur_ns[inside].max())}" if many else ""
         return Finding(
             id=self.id,
             title=self.title,
             sentence=(
-                f"{wording.counted(len(inside), 'garbage collection')} in "
-                f"{wording.counted(view.laps, 'lap')}{full_ones}: {what} {view.of_lap(bound)} "
-                f"({wording.percent(share)}); the longest lasts {wording.time(longest)}."
+                f"{these} in {wording.counted(view.laps, 'lap')}{full_ones}: {what} "
+                f"{view.of_lap(bound)} ({wording.percent(share)}){longest}."
             ),
             share=share,
             bound_ns=bound,
@@ -107,7 +109,7 @@ class GcPauses:
             rank=view.case.timeline.rank,
             events=view.events(inside),
             events_in_all=len(inside),
-            why=(f"{wording.counted(many, 'collection')} a lap on the thread that feeds it",),
+            why=(f"{wording.counted(many, 'collection')} a lap on {where}",) if many else (),
             next_step=_steps(called, full >= view.laps > 1),
         )
 
