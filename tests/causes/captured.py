@@ -57,7 +57,12 @@ def with_workers(made: CaptureBuilder, *workers: Sampled) -> CaptureBuilder:
 
 def case_of(made: CaptureBuilder, folder: Path) -> Case:
     """The capture written, read and accounted for by the product."""
-    run = open_run(made.write(folder / "capture"))
+    return read_case(made.write(folder / "capture"))
+
+
+def read_case(folder: Path) -> Case:
+    """A capture folder read and accounted for by the product."""
+    run = open_run(folder)
     (timeline,) = run.timelines
     names = kernel_names(timeline.rows)
     ledger, work = build_ledger(timeline, names)

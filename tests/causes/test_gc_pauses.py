@@ -1,4 +1,4 @@
-"""Garbage collections as rows and as time of account gc: how many there are, and on which threads."""
+"""Garbage collections as rows and as time of account gc: how many, and on which threads."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def test_without_counters_the_sentence_is_as_before(tmp_path: Path) -> None:
 
 def test_short_waits_are_told_over_all_laps(tmp_path: Path) -> None:
     made = waiting(worker(201, 0.9))
-    made.tick_ns = 75 * MS
+    made.tick_ns = 55 * MS
     made.plain_ns = [LAP_NS] * 5
     assert "of that time" in found(INPUT, case_of(made, tmp_path / "a")).sentence
     made = waiting(worker(201, 0.9))

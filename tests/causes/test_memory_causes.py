@@ -55,7 +55,7 @@ def test_little_memory_and_stalls(tmp_path: Path) -> None:
     said = found(MEMORY, case_of(remaining(4 * GIB, 0.2), tmp_path))
     assert said.sentence == (
         "4.0 % of 100.0 GiB (the host's memory) is left; stalls 20 % of the laps' time. The "
-        "program's processes hold 1.0 GiB (pages that they share are counted for each)."
+        "program's processes hold up to 1.0 GiB (pages that they share are counted for each)."
     )
     assert said.bound_ns == pytest.approx(20 * MS, rel=1e-5)
 

@@ -18,13 +18,13 @@ ON_HOST = (
 
 def busy_cores(of: Counted) -> float:
     """Cores that all processes of the program use together, over the laps."""
-    return float(sum(of.part(p, "run_ns") for p in of.counters.processes.values()))
+    return float(sum(of.used(p) for p in of.counters.processes.values()))
 
 
 def wanted_cores(of: Counted) -> float:
     """Cores that they would use if none had to wait for one: threads that are ready to run."""
     all_ = of.counters.processes.values()
-    return busy_cores(of) + float(sum(of.part(p, "wait_ns") for p in all_))
+    return busy_cores(of) + float(sum(of.part(p, "wait_ns") or 0.0 for p in all_))
 
 
 def free_cores(of: Counted) -> float | None:

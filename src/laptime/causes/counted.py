@@ -66,12 +66,25 @@ class Counted:
         grown = process.increase(counter, self.span)
         return None if grown is None else grown / self.wall_ns
 
-    def part(self, process: ProcessCounters, counter: str) -> float:
-        """The same of a process that need not live through all laps: what was read of it counts."""
-        low, high = process.lifetime()
-        lived = intervals.clip(self.span, low, high)
-        grown = process.increase(counter, lived)
-        return 0.0 if grown is None else grown / self.wall_ns
+    def part(self, process: ProcessCounters, counter: str) -> float | None:
+        """The same of a process that need not live through all laps: what was read of it counts.
+
+        None where it lived in them and nothing was read."""
+        series = process.series.get(counter)
+        read = None if series is None else series.read_of(self.span)
+        if series is None or read is None or not len(read[0]):
+            low, high = process.lifetime()
+            return None if intervals.total(intervals.clip(self.span, low, high)) else 0.0
+        grown = series.increase(read)
+        return None if grown is None else grown / self.wall_ns
+
+    def used(self, process: ProcessCounters) -> float:
+        """Cores that a process uses; from user and kernel time, in ticks of 10 ms, where the
+        scheduler's own totals were not read of it."""
+        run = self.part(process, "run_ns")
+        if run is not None:
+            return run
+        return sum(self.part(process, name) or 0.0 for name in ("utime", "stime"))
 
     def workers(self) -> list[ProcessCounters]:
         """The loader's worker processes that were sampled, by pid."""

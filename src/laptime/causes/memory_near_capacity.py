@@ -60,7 +60,11 @@ class MemoryNearCapacity:
         share, whole, what = min(left)
         stall_us = of.host("psi.memory")
         stall = None if stall_us is None else stall_us * 1000 / of.wall_ns
-        stalls = "stalls are not known" if stall is None else f"stalls {wording.percent(stall)}"
+        stalls = (
+            "stalls are not known"
+            if stall is None
+            else f"stalls {wording.percent(stall)} of the laps' time"
+        )
         told = f"{wording.percent(share)} of {whole / 2**30:.1f} GiB ({what}) is left; {stalls}"
         low = share < MEMORY_LEFT.value
         stalled = stall is not None and stall >= MEMORY_STALL.value
@@ -68,14 +72,17 @@ class MemoryNearCapacity:
         if not (low and stalled) and not scarce:
             return Clear(self.id, told, rank)
         bound = round(view.lap_ns * stall) if stall is not None and stalled else None
-        held = sum(_most(p.series.get("rss")) for p in of.counters.processes.values())
+        held = _most_held(of)
+        holding = (
+            ""
+            if held is None
+            else f" The program's processes hold up to {held / 2**30:.1f} GiB "
+            "(pages that they share are counted for each)."
+        )
         return Finding(
             id=self.id,
             title=self.title,
-            sentence=(
-                f"{told} of the laps' time. The program's processes hold {held / 2**30:.1f} GiB "
-                "(pages that they share are counted for each)."
-            ),
+            sentence=f"{told}.{holding}",
             share=None if bound is None else bound / view.lap_ns,
             bound_ns=bound,
             formula=(
@@ -113,9 +120,19 @@ def _left(of: Counted) -> list[tuple[float, int, str]]:
     return found
 
 
-def _most(series: object) -> int:
-    value = getattr(series, "value", None)
-    return int(value.max()) if value is not None and len(value) else 0
+def _most_held(of: Counted) -> int | None:
+    """The most bytes that the program's processes held at one tick of the laps; None where no tick
+    tells. Processes that lived one after the other do not add up."""
+    low, high = int(of.span[0][0]), int(of.span[1][-1])
+    at = of.counters.at_ns[(of.counters.at_ns >= low) & (of.counters.at_ns <= high)]
+    held, told = np.zeros(len(at), dtype=np.int64), np.zeros(len(at), dtype=np.bool_)
+    for process in of.counters.processes.values():
+        rss = process.series.get("rss")
+        if rss is not None:
+            _, mine, theirs = np.intersect1d(at, rss.at_ns, return_indices=True)
+            held[mine] += rss.value[theirs]
+            told[mine] = True
+    return int(held[told].max()) if told.any() else None
 
 
 CAUSE = MemoryNearCapacity()

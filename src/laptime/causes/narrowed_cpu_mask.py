@@ -57,8 +57,8 @@ class NarrowedCpuMask:
                 self.id, ("the CPU mask of the process",), "record with `laptime run`", rank
             )
         members = [of.own, *(p for p in of.workers() if p.cpus and set(p.cpus) <= set(mask))]
-        used = sum(of.part(p, "run_ns") for p in members)
-        wanted = used + sum(of.part(p, "wait_ns") for p in members)
+        used = sum(of.used(p) for p in members)
+        wanted = used + sum(of.part(p, "wait_ns") or 0.0 for p in members)
         told = (
             f"{_who(members)} may run on {len(mask)} of {allowed} CPUs and "
             f"{'use' if len(members) > 1 else 'uses'} {wording.count(used)} of them"

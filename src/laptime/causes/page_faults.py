@@ -62,8 +62,8 @@ class PageFaults:
         if faults < FAULTS_PER_LAP.value or share < FAULT_KERNEL_SHARE.value:
             return Clear(self.id, told, rank)
         bound = cpu_bound_ns(view, in_kernel)
-        major = of.own.increase("majflt", of.span)
-        disk = f"; {wording.count(major)} faults in all read a disk" if major else ""
+        major = round(of.own.increase("majflt", of.span) or 0)
+        disk = f"; {wording.counted(major, 'fault')} in all read a disk" if major else ""
         return Finding(
             id=self.id,
             title=self.title,

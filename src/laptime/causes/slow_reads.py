@@ -65,14 +65,14 @@ class SlowReads:
             return Clear(self.id, f"{who} stand still for storage {reads}", rank)
         of = counted(case)
         bound = round(view.mean_ns(wait) * seen.reading)
-        got = sum(of.part(p, "read_bytes") for p in of.workers() or [of.own]) * 1e9 / 1e6
+        got = [of.part(p, "read_bytes") for p in of.workers() or [of.own]]
         return Finding(
             id=self.id,
             title=self.title,
             sentence=(
                 f"Waiting for input takes {view.of_lap(view.mean_ns(wait))} "
                 f"({wording.percent(view.share(wait))}), and {who} stand still for storage "
-                f"{reads}: together they read {wording.number(got)} MB/s from it."
+                f"{reads}{_rate(got)}."
             ),
             share=bound / view.lap_ns,
             bound_ns=bound,
@@ -87,6 +87,17 @@ class SlowReads:
             why=(f"{seen.phrase[:1].upper()}{seen.phrase[1:]}", of.over),
             next_step=seen.next_steps(),
         )
+
+
+def _rate(got: Sequence[float | None]) -> str:
+    """What processes read together, from bytes each nanosecond; nothing where of none it is known,
+    and the least that it is where some are not."""
+    known = [bytes_ns for bytes_ns in got if bytes_ns is not None]
+    if not known:
+        return ""
+    least = "at least " if len(known) < len(got) else ""
+    who = "together they read" if len(got) > 1 else "it reads"
+    return f": {who} {least}{wording.number(sum(known) * 1e9 / 1e6)} MB/s from it"
 
 
 CAUSE = SlowReads()

@@ -17,7 +17,7 @@ import numpy as np
 from laptime.causes import wording
 from laptime.causes.case import Case, Need
 from laptime.causes.cores import busy_cores, free_cores
-from laptime.causes.counted import counted
+from laptime.causes.counted import Counted, counted
 from laptime.causes.limits import LEAST_TICKS, WORKERS_MOSTLY, WORKERS_STARVED
 from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
@@ -133,29 +133,38 @@ def loading(case: Case, spans: Ints) -> Loading | None:
     span = intervals.union(of.clock.to_mono(start), of.clock.to_mono(end))
     if intervals.total(span) == 0:
         return None
-    low, high = int(span[0][0]), int(span[1][-1])
-    ticks = of.counters.ticks_in(low, high)
+    ticks = int(intervals.contains(span, of.counters.at_ns).sum())
     while_waiting = ticks >= LEAST_TICKS.value
     if not while_waiting:  # a loader that is behind works all the time, waited for or not
         span = of.span
-        low, high = int(span[0][0]), int(span[1][-1])
-        ticks = of.counters.ticks_in(low, high)
+        ticks = int(intervals.contains(span, of.counters.at_ns).sum())
     workers = of.workers()
     if of.process.workers and not workers:
         return None  # they lived between two ticks
     names = ("run_ns", "wait_ns") if workers else ("main_run_ns", "main_wait_ns")
-    shares = [s for p in workers or [of.own] if (s := _shares(p, span, names, low, high))]
+    shares = [s for p in workers or [of.own] if (s := _shares(p, span, names))]
     if not shares:
         return None
     computing, starved, reading, asleep = np.array(shares).mean(axis=0).tolist()
     return Loading(
-        len(workers), computing, starved, reading, asleep, busy_cores(of), of.run.usable_cores,
-        free_cores(of), ticks, while_waiting,
+        _at_once(of, workers), computing, starved, reading, asleep, busy_cores(of),
+        of.run.usable_cores, free_cores(of), ticks, while_waiting,
     )  # fmt: skip
 
 
+def _at_once(of: Counted, workers: Sequence[ProcessCounters]) -> int:
+    """The most of the workers that lived at one tick: those that follow others are no more of them.
+    0 without any."""
+    low, high = int(of.span[0][0]), int(of.span[1][-1])
+    at = of.counters.at_ns[(of.counters.at_ns >= low) & (of.counters.at_ns <= high)]
+    alive = sum(
+        (np.isin(at, p.at_ns).astype(np.int64) for p in workers), np.zeros(len(at), np.int64)
+    )
+    return max(1, int(alive.max(initial=0))) if workers else 0
+
+
 def _shares(
-    process: ProcessCounters, span: Span, names: Sequence[str], low: int, high: int
+    process: ProcessCounters, span: Span, names: Sequence[str]
 ) -> tuple[float, float, float, float] | None:
     """Computing, starved, reading, asleep; None where the process did not live then."""
     lived = intervals.clip(span, *process.lifetime())
@@ -167,7 +176,7 @@ def _shares(
     used = max(1.0, (run + wait) / whole)
     computing, starved = run / whole / used, wait / whole / used
     rest = max(0.0, 1.0 - computing - starved)
-    seen = process.state[(process.at_ns >= low) & (process.at_ns <= high)]
+    seen = process.state[intervals.contains(span, process.at_ns)]
     stuck, slept = int((seen == ord("D")).sum()), int((seen == ord("S")).sum())
     reading = rest * stuck / (stuck + slept) if stuck + slept else 0.0
     return computing, starved, reading, rest - reading

@@ -63,7 +63,7 @@ class WorkersRemade:
         if not starting:
             return Clear(self.id, "no worker was started inside the laps", rank)
         rest = [lap.dur_ns for lap in laps if lap not in starting]
-        whole = sum(lap.dur_ns for lap in laps)
+        whole = max(1, sum(lap.dur_ns for lap in laps))
         usual = median_low(rest) if rest else None
         extra = 0 if usual is None else sum(max(0, lap.dur_ns - usual) for lap in starting)
         told = (

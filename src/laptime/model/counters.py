@@ -28,13 +28,27 @@ class Series:
         """How much a running total grew inside disjoint stretches of time.
 
         Between two readings it is taken to grow evenly: what happens within one sampling period
-        is not told apart. None where readings do not enclose all of the time.
+        is not told apart. None where readings do not enclose all of the time, or the total falls
+        between them: it began anew (a pid or a control group was given out again).
         """
         if len(self.at_ns) < 2 or len(span[0]) == 0:
             return None
-        if int(span[0].min()) < self.at_ns[0] or int(span[1].max()) > self.at_ns[-1]:
+        low, high = int(span[0].min()), int(span[1].max())
+        if low < self.at_ns[0] or high > self.at_ns[-1]:
+            return None
+        first = int(np.searchsorted(self.at_ns, low, side="right")) - 1
+        last = int(np.searchsorted(self.at_ns, high, side="left"))
+        if (np.diff(self.value[max(first, 0) : last + 1]) < 0).any():
             return None
         return float((self._at(span[1]) - self._at(span[0])).sum())
+
+    def read_of(self, span: Span) -> Span:
+        """The part of disjoint, ascending stretches of time from the first to the last reading."""
+        if len(self.at_ns) < 2:
+            return span[0][:0], span[1][:0]
+        low = np.clip(span[0], self.at_ns[0], self.at_ns[-1])
+        high = np.clip(span[1], self.at_ns[0], self.at_ns[-1])
+        return low[high > low], high[high > low]
 
     def inside(self, low_ns: int, high_ns: int) -> I64:
         """The readings taken from ``low_ns`` to ``high_ns``."""
