@@ -22,10 +22,11 @@ from typing import Any
 from laptime.evidence.format import Progress
 from laptime.evidence.registry import open_run
 from laptime.evidence.saved import META, changed, is_saved, meta_of
+from laptime.evidence.sealed import Seal
 from laptime.explaining import explanation_of
 from laptime.explanation import Explanation
 from laptime.model import parquet
-from laptime.model.errors import LaptimeError, UsageError
+from laptime.model.errors import LaptimeError, UnreadableInput, UsageError
 from laptime.model.run import Run
 from laptime.model.run_tables import row_slices
 from laptime.model.table import Column, Layout, Table
@@ -144,9 +145,9 @@ def _attach(
         folder = Path(where)
         folder = folder.parent if folder.name == META else folder
         if is_saved(folder):
-            return _attach_saved(con, folder)
+            return _attach_saved(con, folder, query)
         where = open_run([where], progress=progress)
-    wanted = [n for n in LAYOUTS if re.search(rf"\b{n}\b", query, re.IGNORECASE)]
+    wanted = _named(query)
     if isinstance(where, Run) and any(n in EXPLAINED for n in wanted):
         where = explanation_of(where)
     run = where.run if isinstance(where, Explanation) else where
@@ -163,12 +164,22 @@ def _attach(
     return []
 
 
-def _attach_saved(con: Any, folder: Path) -> list[str]:
+def _attach_saved(con: Any, folder: Path, query: str) -> list[str]:
     from laptime import __version__
 
     meta = meta_of(folder)
     allowed: list[str] = []
-    for name, files in saved_tables(folder, meta).items():
+    unreadable: list[str] = []
+    wanted, seal = set(_named(query)), Seal(folder, meta)
+    try:
+        tables = saved_tables(folder, meta)
+    except (LookupError, TypeError, ValueError, AttributeError):
+        raise UnreadableInput(
+            f"{folder}: is damaged: {META} lacks what it must hold; save the run again"
+        ) from None
+    for name, files in tables.items():
+        if name in wanted:
+            seal.check(files)
         layout = LAYOUTS[name]
         view = f"CREATE VIEW {parquet.named(name)} AS SELECT"
         if not files:
@@ -181,15 +192,27 @@ def _attach_saved(con: Any, folder: Path) -> list[str]:
         allowed += paths
         listed = ", ".join(parquet.quoted(p) for p in paths)
         columns = ", ".join(parquet.named(c.name) for c in layout.columns)
-        con.execute(f"{view} {columns} FROM read_parquet([{listed}])")
+        try:
+            con.execute(f"{view} {columns} FROM read_parquet([{listed}])")
+        except parquet.engine().Error as error:
+            unreadable.append(f"{folder}: table {name} is damaged: {parquet.one_line(error)}")
+            if name in wanted:
+                raise UnreadableInput(f"{unreadable[-1]}; save the run again") from None
     con.execute(f"SET allowed_paths = [{', '.join(parquet.quoted(p) for p in allowed)}]")
-    notes = changed(meta["sources"])
+    notes = unreadable + changed(meta["sources"])
     if meta.get("laptime") != __version__:
         notes.append(
             f"{folder}: its tables are those of laptime {meta.get('laptime')}; save it again for "
             f"those of {__version__}"
         )
     return notes
+
+
+def _named(query: str) -> list[str]:
+    """The tables that a query may read, by their names in its text."""
+    if re.search(r"\bquery(_table)?\b", query, re.IGNORECASE):
+        return list(LAYOUTS)  # functions that put a name together
+    return [n for n in LAYOUTS if re.search(rf"\b{n}\b", query, re.IGNORECASE)]
 
 
 def _declared(layout: Layout) -> str:

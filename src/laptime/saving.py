@@ -18,6 +18,7 @@ import numpy as np
 
 from laptime.evidence.saved import CODES, IDENTIFIERS, META, SCHEMA, file_of, is_saved
 from laptime.evidence.saved_capture import Packed
+from laptime.evidence.sealed import Seal, sealed
 from laptime.evidence.stored import LocalFile
 from laptime.explanation import Explanation
 from laptime.model import parquet
@@ -117,7 +118,8 @@ def _write(explanation: Explanation, folder: Path) -> None:
         "timelines": timelines,
         "captures": packed.facts,
     }
-    (folder / META).write_text(json.dumps(meta, indent=1), encoding="utf-8")
+    text = json.dumps(sealed(meta, folder), indent=1)
+    (folder / META).write_text(text, encoding="utf-8")
 
 
 def _sources(run: Run) -> list[dict[str, Any]]:
@@ -225,7 +227,7 @@ def _timeline(con: Any, folder: Path, run: Run, number: int, strings: _Strings) 
 
 def saved_tables(folder: Path, meta: Mapping[str, Any]) -> dict[str, list[Path]]:
     """The Parquet files of each table of a saved run."""
-    timelines = meta["timelines"]
+    timelines, seal = meta["timelines"], Seal(folder, meta)
     found = {n: [folder / f"{n}.parquet"] for n in (*EXPLAINED, *BUILDERS) if n not in SLICED}
     for name in ("row_ints", "row_texts"):
         found[name] = [folder / f"{name}-{i:05d}.parquet" for i in range(len(timelines))]
@@ -235,5 +237,5 @@ def saved_tables(folder: Path, meta: Mapping[str, Any]) -> dict[str, list[Path]]
             for i, t in enumerate(timelines)
             for s in range(int(t["slices"]))
         ]
-        found[name] = [f for f in files if f.exists()]
+        found[name] = files if name == "rows" else [f for f in files if seal.holds(f)]
     return found

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 
 import laptime
 from laptime import saving
+from laptime.evidence.sealed import FILES, SELF, sealed
 from laptime.explaining import explanation_of
 from laptime.model.errors import CannotTell, LaptimeError, UnreadableInput, UsageError
 from laptime.model.run import Run
@@ -204,8 +206,18 @@ def test_failure_leaves_nothing(
 
 
 def break_text(folder: Path, old: str, new: str) -> None:
+    """The folder as if it had been written so."""
     path = folder / "meta.json"
-    path.write_text(path.read_text().replace(old, new))
+    meta = json.loads(path.read_text().replace(old, new))
+    meta = {k: v for k, v in meta.items() if k not in (FILES, SELF)}
+    path.write_text(json.dumps(sealed(meta, folder)))
+
+
+def flip(path: Path, at: float) -> None:
+    """One byte of a file, at a share of its length, turned into another."""
+    raw = bytearray(path.read_bytes())
+    raw[int(at * (len(raw) - 1))] ^= 0x5A
+    path.write_bytes(raw)
 
 
 @pytest.mark.parametrize(
@@ -230,6 +242,89 @@ def test_damage_is_one_line(damage: object, said: str, source: Path, tmp_path: P
     assert said in str(error.value)
     assert "\n" not in str(error.value)
     assert str(folder) in str(error.value)
+
+
+def files_of(folder: Path) -> list[Path]:
+    return sorted(f for f in folder.rglob("*") if f.is_file())
+
+
+def cut(path: Path, at: float) -> None:
+    """A file as far as a share of its length, which is not all of it."""
+    path.write_bytes(path.read_bytes()[: int(at * (path.stat().st_size - 1))])
+
+
+@pytest.mark.parametrize("damage", [flip, cut])
+@pytest.mark.parametrize("at", [0.0, 0.5, 1.0])
+def test_a_damaged_file_is_told_or_makes_no_difference(
+    damage: Callable[[Path, float], None], at: float, tmp_path: Path
+) -> None:
+    """In every file in turn: the answer is the same, or one line says that the run is damaged."""
+    SCENARIOS["input_no_workers"](Variant()).trace.write(tmp_path / "trace.json")
+    folder = tmp_path / "run"
+    expected = answer(saved(tmp_path / "trace.json", folder))
+    refused = []
+    for path in sorted(f for f in folder.rglob("*") if f.is_file()):
+        whole = path.read_bytes()
+        damage(path, at)
+        try:
+            assert answer(laptime.open(folder)) == expected, path
+        except LaptimeError as error:
+            refused.append((path.name, str(error)))
+        path.write_bytes(whole)
+    assert not [said for _, said in refused if "\n" in said]
+    told = {name for name, _ in refused}
+    assert {"meta.json", "strings.parquet", "00000-00000.parquet"} <= told
+    assert answer(laptime.open(folder)) == expected
+
+
+def test_files_of_another_run_are_told(tmp_path: Path) -> None:
+    """Of the same scenario, longer: as many rows, other times."""
+    for name, scale in (("a", 1), ("b", 2)):
+        made = CaptureBuilder()
+        for lap in range(4):
+            with made.trace.lap_window(lap, made.main):
+                made.main.op("aten::mm", scale * 50 * MS)
+        made.trace.write(tmp_path / f"{name}.json")
+        saved(tmp_path / f"{name}.json", tmp_path / name)
+    ours, theirs = tmp_path / "a" / "rows", tmp_path / "b" / "rows"
+    shutil.rmtree(ours)
+    shutil.copytree(theirs, ours)
+    with pytest.raises(UnreadableInput, match=r"rows/00000-00000.parquet is not as it was written"):
+        answer(laptime.open(tmp_path / "a"))
+    with pytest.raises(UnreadableInput, match="is not as it was written"):
+        laptime.sql(tmp_path / "a", "select count(*) from rows")
+    assert len(laptime.sql(tmp_path / "a", "select count(*) from laps")) == 1
+
+
+def test_an_edited_meta_is_told(source: Path, tmp_path: Path) -> None:
+    saved(source, tmp_path / "run")
+    path = tmp_path / "run" / "meta.json"
+    meta = json.loads(path.read_text())
+    meta["timelines"][0]["origin_ns"] += 1
+    path.write_text(json.dumps(meta))
+    with pytest.raises(UnreadableInput, match=r"meta.json is not as it was written"):
+        laptime.open(tmp_path / "run")
+    del meta["crc32"]
+    path.write_text(json.dumps(meta))
+    with pytest.raises(UnreadableInput, match=r"meta.json has lost its checksum"):
+        laptime.open(tmp_path / "run")
+
+
+def test_a_run_saved_before_checksums_is_read(source: Path, tmp_path: Path) -> None:
+    expected = answer(saved(source, tmp_path / "run"))
+    path = tmp_path / "run" / "meta.json"
+    meta = {k: v for k, v in json.loads(path.read_text()).items() if k not in (FILES, SELF)}
+    path.write_text(json.dumps(meta))
+    assert answer(laptime.open(tmp_path / "run")) == expected
+
+
+def test_arguments_that_are_gone_are_not_none(source: Path, tmp_path: Path) -> None:
+    run = saved(source, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "args")
+    read = run.timelines[0].rows.read_args
+    assert read is not None
+    with pytest.raises(UnreadableInput, match=r"args/00000-00000.parquet: no such file"):
+        read(np.arange(5))
 
 
 def test_meta_is_json_of_its_schema(source: Path, tmp_path: Path) -> None:

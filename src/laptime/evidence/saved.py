@@ -24,6 +24,7 @@ import numpy as np
 from laptime.evidence.argtext import parsed_args
 from laptime.evidence.format import Match, Progress
 from laptime.evidence.saved_capture import Unpacked
+from laptime.evidence.sealed import Seal, check_meta
 from laptime.evidence.stored import Identity, LocalFile
 from laptime.model import parquet
 from laptime.model.errors import LaptimeError, UnreadableInput
@@ -64,8 +65,9 @@ def file_of(folder: Path, kind: str, timeline: int, slice_number: int) -> Path:
 class SavedRows(Rows):
     """Rows whose columns are read from the folder when they are first used."""
 
-    def __init__(self, folder: Path, number: int, facts: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, number: int, facts: Mapping[str, Any], seal: Seal) -> None:
         self._folder = folder
+        self._seal = seal
         self._number = number
         self._rows = int(facts["rows"])
         self._slices = int(facts["slices"])
@@ -75,7 +77,9 @@ class SavedRows(Rows):
         self._arguments: Mapping[str, Any] = facts["arguments"]
         self._lanes = len(facts["lanes"])
         self._like = {}
-        self.read_args = SavedArgs(folder, number, self._slices) if facts["has_args"] else None
+        self.read_args = (
+            SavedArgs(folder, number, self._slices, seal) if facts["has_args"] else None
+        )
 
     def __len__(self) -> int:
         return self._rows
@@ -85,6 +89,7 @@ class SavedRows(Rows):
         if self._rows == 0:
             return np.zeros(0, dtype=np.int64)
         files = [file_of(self._folder, "rows", self._number, i) for i in range(self._slices)]
+        self._seal.check(files)
         values: Ints = parquet.read(files, [column])[column]
         if len(values) != self._rows:
             raise self._damaged(f"{len(values)} rows where {self._rows} were saved")
@@ -111,6 +116,7 @@ class SavedRows(Rows):
         return out
 
     def _strings(self, number: int) -> list[str]:
+        self._seal.check([self._folder / "strings.parquet"])
         found = parquet.fetched(
             "SELECT text FROM read_parquet("
             f"{parquet.quoted(os.fspath(self._folder / 'strings.parquet'))}) "
@@ -223,6 +229,7 @@ class SavedRows(Rows):
 
     def _sparse(self, kind: str, value: str) -> dict[str, Any]:
         path = self._folder / f"{kind}-{self._number:05d}.parquet"
+        self._seal.check([path])
         found = parquet.read([path], ["row", "argument", value])
         return {name: np.ma.getdata(values) for name, values in found.items()}
 
@@ -237,8 +244,9 @@ class SavedRows(Rows):
 class SavedArgs:
     """Reads the kept argument text of given rows; can be called as ``Rows.read_args``."""
 
-    def __init__(self, folder: Path, number: int, slices: int) -> None:
+    def __init__(self, folder: Path, number: int, slices: int, seal: Seal) -> None:
         self._folder = folder
+        self._seal = seal
         self._number = number
         self._slices = slices
 
@@ -250,10 +258,11 @@ class SavedArgs:
         """Argument text of ``rows``, in their order."""
         rows = np.asarray(rows, dtype=np.int64)
         files = [file_of(self._folder, "args", self._number, i) for i in range(self._slices)]
-        files = [f for f in files if f.exists()]
+        files = [f for f in files if self._seal.holds(f)]
         out: list[bytes | None] = [None] * len(rows)
         if not files or len(rows) == 0:
             return out
+        self._seal.check(files)
         listed = ", ".join(parquet.quoted(os.fspath(f)) for f in files)
         found = parquet.fetched(
             f'SELECT "row", args FROM read_parquet([{listed}]) SEMI JOIN arrays USING ("row") '
@@ -292,8 +301,11 @@ class SavedRun:
             raise UnreadableInput(f"{folder}: is damaged: {META} is too long; save the run again")
         meta = meta_of(folder)
         try:
-            timelines = [_timeline(folder, i, facts) for i, facts in enumerate(meta["timelines"])]
-            counted = _captures(folder, meta["captures"])
+            seal = Seal(folder, meta)
+            timelines = [
+                _timeline(folder, i, facts, seal) for i, facts in enumerate(meta["timelines"])
+            ]
+            counted = _captures(folder, meta["captures"], seal)
             for timeline, captured in zip(timelines, counted.timelines, strict=True):
                 timeline.capture = captured
             said = meta["health"]
@@ -322,15 +334,16 @@ def meta_of(folder: Path) -> dict[str, Any]:
             f"{folder}: was saved as {str(schema)[:40]}, and this version reads {SCHEMA}; save the "
             "run again"
         )
+    check_meta(folder, meta)
     found: dict[str, Any] = meta
     return found
 
 
-def _timeline(folder: Path, number: int, facts: Mapping[str, Any]) -> Timeline:
+def _timeline(folder: Path, number: int, facts: Mapping[str, Any], seal: Seal) -> Timeline:
     return Timeline(
         id=facts["id"],
         source=facts["source"],
-        rows=SavedRows(folder, number, facts),
+        rows=SavedRows(folder, number, facts, seal),
         lanes=[Lane(**lane) for lane in facts["lanes"]],
         devices=[Device(**device) for device in facts["devices"]],
         origin_ns=int(facts["origin_ns"]),
@@ -338,10 +351,11 @@ def _timeline(folder: Path, number: int, facts: Mapping[str, Any]) -> Timeline:
     )
 
 
-def _captures(folder: Path, facts: Mapping[str, Any]) -> Unpacked:
+def _captures(folder: Path, facts: Mapping[str, Any], seal: Seal) -> Unpacked:
     """The counters; their file is only opened where there are any."""
     values: Ints = np.zeros(0, dtype=np.int64)
     if facts["runs"]:
+        seal.check([folder / "counters.parquet"])
         values = np.ma.getdata(parquet.read([folder / "counters.parquet"], ["value"])["value"])
     return Unpacked(facts, values)
 
