@@ -19,6 +19,9 @@ from laptime.model.run import Run
 
 ALONE = "verdict"
 """Layer of causes that speak only where no other cause is found (the healthy verdict)."""
+OF_LAPS = "laps"
+"""Layer of causes that speak of which laps were recorded, not of what is lost in those counted:
+the healthy verdict stands beside them."""
 
 
 @lru_cache(maxsize=1)
@@ -64,7 +67,7 @@ def judge(run: Run, cases: Sequence[Case], using: Sequence[Cause] | None = None)
         answers = [
             (cause, outcome(cause, case)) for cause in (causes() if using is None else using)
         ]
-        if any(isinstance(a, Finding) and c.layer != ALONE for c, a in answers):
+        if any(isinstance(a, Finding) and c.layer not in (ALONE, OF_LAPS) for c, a in answers):
             # Beside a finding, whether all is well is no question: it is neither found, nor
             # explained by what was found, nor ruled out.
             answers = [(c, a) for c, a in answers if c.layer != ALONE or isinstance(a, Abstention)]

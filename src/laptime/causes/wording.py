@@ -79,7 +79,8 @@ def times(value: float) -> str:
 
 def counted(value: float, noun: str) -> str:
     """A mean count with its noun, singular where it is one ("1 call", "2.5 copies")."""
-    many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    plural = noun.endswith("y") and noun[-2:-1] not in "aeiou"  # copies, replays
+    many = f"{noun[:-1]}ies" if plural else f"{noun}s"
     return f"{count(value)} {noun if value == 1 else many}"
 
 
