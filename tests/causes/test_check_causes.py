@@ -138,6 +138,28 @@ def test_anomaly_mode_checks_every_node() -> None:
     assert isinstance(CHECKS.look(anomalous().case()), Clear)
 
 
+def test_anomaly_mode_on_the_owning_thread() -> None:
+    """Nodes that only add up a gradient are not checked, and not counted."""
+    made = Made(cpu=True)
+    for lap in made.each():
+        made.op(NODE, lap + 10.0, 9.0)
+        made.op("aten::isnan", lap + 11.0, 0.5)
+        made.op("aten::_is_any_true", lap + 12.0, 0.5)
+        made.op("aten::item", lap + 13.0, 2.0)
+        for at in (20.0, 30.0):
+            name = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
+            made.op(name, lap + at, 1.0)
+    found = DEBUG.look(made.case())
+    assert isinstance(found, Finding)
+    assert found.bound_ns == 3 * MS
+    assert found.sentence.startswith(
+        "Settings for debugging cost 3.00 of each 100 ms lap (3.0 %): 4 of 4 nodes"
+    )
+    clear = DEBUG.look(Made(cpu=True).case())
+    assert isinstance(clear, Clear)
+    assert clear.why == "0 of 0 nodes of autograd check for NaN"
+
+
 def test_a_hook_that_checks_one_gradient_is_no_anomaly_mode() -> None:
     clear = DEBUG.look(anomalous(checked=1).case())
     assert isinstance(clear, Clear)

@@ -187,6 +187,10 @@ def test_objects_without_stacks_cannot_be_told() -> None:
     assert isinstance(answer, Abstention)
     assert answer.missing == ("names of collectives of objects",)
     assert isinstance(OBJECTS.look(made.case()), Clear)
+    for lap in made.each():
+        made.op("c10d::barrier", lap + 9.0, 0.5)
+    beside_a_barrier = OBJECTS.look(made.case(ALL_NEEDS - {Need.STACKS}))
+    assert isinstance(beside_a_barrier, Abstention)
 
 
 def test_what_each_needs() -> None:

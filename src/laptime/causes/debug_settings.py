@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,10 +10,12 @@ import numpy as np
 
 from laptime.causes import wording
 from laptime.causes.case import Case, Clear, Finding, Need, Outcome
-from laptime.causes.checks import ENGINE, checked_and_read
+from laptime.causes.checks import checked_and_read
+from laptime.causes.launches import device_unseen
 from laptime.causes.limits import ANOMALY_NODES, BLOCKING_LAUNCHES, DEBUG_SHARE
+from laptime.causes.needs import abstention
 from laptime.causes.row_cost import cost_of_rows
-from laptime.causes.view import DeviceView, gpu_views
+from laptime.causes.view import DeviceView, device_views
 from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
 from laptime.ledger.states import KERNEL_LAUNCH
@@ -21,6 +24,7 @@ from laptime.model.rows import Ints, Kind
 IDLE_OF_BLOCKING = ("host_launch", "host_ops", "host_between_ops", "launch_latency", "kernel_gap")
 """Idle accounts that a host running ahead would not show."""
 LEAST_LAUNCHES = 20
+NODES = re.compile(r"^autograd::engine::evaluate_function: (?!.*AccumulateGrad)")
 VARIABLES = ("CUDA_LAUNCH_BLOCKING", "HIP_LAUNCH_BLOCKING", "AMD_SERIALIZE_KERNEL")
 
 
@@ -61,7 +65,8 @@ class DebugSettings:
     How the gain is predicted
         Bound: for blocking launches the counted time in which the device is idle in
         ``host_launch``, ``host_ops``, ``host_between_ops``, ``launch_latency`` and ``kernel_gap``,
-        the most that a host running ahead could hide; for anomaly mode the time of its checks.
+        the most that a host running ahead could hide; for anomaly mode the time of its checks, on
+        CPU-only runs the owning thread's.
 
     What is not flagged
         What the profiler's own options cost (shapes, stacks, memory); checks that the program makes
@@ -76,25 +81,27 @@ class DebugSettings:
     id = "debug-settings"
     title = "Debug settings are on"
     layer = "host"
-    needs: Sequence[Need] = (Need.GPU_ROWS, Need.LAUNCH_CALLS)
+    needs: Sequence[Need] = ()
     silences: Sequence[str] = ("launch-bound", "host-sync")
 
     def look(self, case: Case) -> Outcome:
         """Judge the device that waits longest for such settings."""
         rank = case.timeline.rank
-        looked = [(view, _debugging(view)) for view in gpu_views(case)]
-        if not looked:
-            return Clear(self.id, "no device time", rank)
+        if Need.GPU_ROWS in case.has and Need.LAUNCH_CALLS not in case.has:
+            return abstention(self.id, [Need.LAUNCH_CALLS], rank)
+        looked = [(view, _debugging(view)) for view in device_views(case)]
+        if not looked or device_unseen(case):
+            return abstention(self.id, [Need.GPU_ROWS], rank)
         view, found = max(looked, key=lambda v: (v[0].share(v[1].span), v[1].blocked))
         share = view.share(found.span)
         if share < DEBUG_SHARE.value:
-            told = f"{found.blocked} of {wording.counted(found.launches, 'launch call')}".replace(
-                "launch calls", "launches"
-            )
-            why = f"{told} last until their kernel has ended"
-            if found.nodes:
-                why += f"; {found.checked} of {found.nodes} nodes of autograd check for NaN"
-            return Clear(self.id, why, rank)
+            told = []
+            if not view.ledger.cpu:
+                launches = f"{found.blocked} of {found.launches} launches"
+                told.append(f"{launches} last until their kernel has ended")
+            if found.nodes or view.ledger.cpu:
+                told.append(f"{found.checked} of {found.nodes} nodes of autograd check for NaN")
+            return Clear(self.id, "; ".join(told), rank)
         return self._finding(view, found, share)
 
     def _finding(self, view: DeviceView, found: Debugging, share: float) -> Finding:
@@ -141,9 +148,8 @@ class DebugSettings:
 
 def _debugging(view: DeviceView) -> Debugging:
     launches, calls = _launches(view)
-    work = view.work
-    assert work is not None
-    until_end = view.case.timeline.rows.end_ns(calls) >= work.end_ns[launches]
+    ends = launches if view.work is None else view.work.end_ns[launches]
+    until_end = view.case.timeline.rows.end_ns(calls) >= ends
     blocked = int(until_end.sum())
     blocks = len(launches) >= LEAST_LAUNCHES and blocked >= BLOCKING_LAUNCHES.value * len(launches)
     nodes, checked, checks = _anomaly(view)
@@ -163,7 +169,8 @@ def _debugging(view: DeviceView) -> Debugging:
 def _launches(view: DeviceView) -> tuple[Ints, Ints]:
     """Kernels of the counted windows that a launch call of their own enqueued, and those calls."""
     rows, work = view.case.timeline.rows, view.work
-    assert work is not None
+    if work is None:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     at = np.flatnonzero(work.launched & (rows.kind[work.row] == Kind.KERNEL))
     at = at[view.touching(work.start_ns[at], work.end_ns[at])]
     calls = work.call_row[at].astype(np.int64)
@@ -172,10 +179,11 @@ def _launches(view: DeviceView) -> tuple[Ints, Ints]:
 
 
 def _anomaly(view: DeviceView) -> tuple[int, int, Ints]:
-    """Nodes that autograd's engine evaluates in the counted laps, how many of them check for NaN,
+    """Nodes that autograd's engine evaluates in the counted laps (without those that only add up a
+    parameter's gradient: they have nothing to check), how many of them check for NaN,
     and the operators of the checks."""
     rows = view.case.timeline.rows
-    nodes = rows.like(ENGINE, Kind.CPU_OP)
+    nodes = rows.like(NODES, Kind.CPU_OP)
     nodes = nodes[view.touching(rows.start_ns[nodes], rows.end_ns(nodes))]
     checks = checked_and_read(view)[1]
     held = 0

@@ -117,10 +117,6 @@ class ObjectCollectives:
 
     def _not_found(self, view: DeviceView, calls: Ints, share: float) -> Clear | Abstention:
         case = view.case
-        if len(calls):
-            told = wording.below(share, OBJECT_SHARE.value, "of the lap")
-            why = f"barriers and collectives of objects cost {told}"
-            return Clear(self.id, why, case.timeline.rank)
         communicates = len(case.timeline.rows.like(COMM_REGION, *MARKS)) > 0
         outside = intervals.both(view.time_in("idle"), view.time_in(*EXPOSED))
         hidden = view.ledger.cpu or view.share(outside) >= OBJECT_SHARE.value
@@ -131,6 +127,10 @@ class ObjectCollectives:
                 SUPPLY[Need.STACKS],
                 case.timeline.rank,
             )
+        if len(calls):
+            told = wording.below(share, OBJECT_SHARE.value, "of the lap")
+            why = f"barriers and collectives of objects cost {told}"
+            return Clear(self.id, why, case.timeline.rank)
         why = "no barrier and no collective of objects" if communicates else "no communication"
         return Clear(self.id, f"{why} in the counted laps", case.timeline.rank)
 
