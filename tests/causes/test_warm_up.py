@@ -27,6 +27,10 @@ def test_the_mean_of_all_is_told_beside_that_of_steady_laps() -> None:
         "1 lap of 4 takes 200 ms where steady laps take a mean of 100 ms (2.00 times); the mean of "
         "all 4 is 125 ms, 25 % above that of the steady ones."
     )
+    assert found.formula.startswith(
+        "mean of 4 laps / mean of 3 steady laps - 1 = 125 ms / 100 ms - 1 = 25 %;"
+    )
+    assert found.why[1].startswith("1 lap of warm-up, 200 ms / 100 ms = 2.00 times")
     assert [e.dur_ns for e in found.events] == [200 * MS]
 
 

@@ -77,8 +77,8 @@ class WarmUpInWindow:
             bound_ns=None,
             formula=(
                 f"mean of {whole} laps / mean of {len(steady)} steady laps - 1 = "
-                f"{wording.time(every)} / {wording.time(typical)} - 1; no bound, since the run "
-                "loses nothing lasting"
+                f"{wording.time(every)} / {wording.time(typical)} - 1 = "
+                f"{wording.percent(excess)}; no bound, since the run loses nothing lasting"
             ),
             device=None,
             rank=rank,
@@ -88,13 +88,21 @@ class WarmUpInWindow:
             events_in_all=len(warming),
             why=(
                 *(f"{lap.label}: {wording.time(lap.dur_ns)}, warm-up" for lap in warming[:8]),
-                "laptime's means leave these laps out",
+                f"{often} of warm-up, {_each(warming, typical)}; laptime's means leave them out",
             ),
             next_step=(
                 "leave the first laps out of averages, or profile later: "
                 "schedule(wait=5, warmup=2, active=5)",
             ),
         )
+
+
+def _each(warming: Sequence[Lap], typical: float) -> str:
+    """The warm-up's mean lap against that of steady ones ("182 ms / 131 ms = 1.38 times")."""
+    mean = _mean(warming)
+    return (
+        f"{wording.time(mean)} / {wording.time(typical)} = {wording.number(mean / typical)} times"
+    )
 
 
 def _mean(laps: Sequence[Lap]) -> float:
