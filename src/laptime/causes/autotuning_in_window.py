@@ -99,7 +99,13 @@ class AutotuningInWindow:
             rank=view.case.timeline.rank,
             events=view.events(whole),
             events_in_all=view.number(whole),
-            why=(*by_name(view, whole), *origin_lines(view.case, whole, view.laps, "tuning")),
+            why=(
+                f"{wording.counted(len(whole), 'tuning')} and "
+                f"{wording.counted(len(kernels), 'kernel')} launched in them {view.in_all}, "
+                f"{wording.counted(distinct, 'name')} of kernels",
+                *by_name(view, whole),
+                *origin_lines(view.case, whole, view.laps, "tuning"),
+            ),
             next_step=(
                 "give the work a few fixed shapes (pad, bucket), so that each is tuned once; or "
                 "torch.backends.cudnn.benchmark = False, and fewer Triton configurations or keys",

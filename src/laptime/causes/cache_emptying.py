@@ -115,6 +115,9 @@ class CacheEmptying:
             events_in_all=view.number(calls),
             why=(
                 f"calls: {told_calls(view, calls)}",
+                f"{wording.counted(view.number(found.emptied), 'release')} and "
+                f"{wording.counted(view.number(found.again), 'allocation')} behind them "
+                f"{view.in_all}",
                 *origin_lines(view.case, found.emptied, view.laps, "release"),
             ),
             next_step=(

@@ -109,6 +109,7 @@ class ChecksInHotPath:
             events=view.events(inside),
             events_in_all=view.number(inside),
             why=(
+                f"{wording.counted(reads, 'outcome')} read {view.in_all}",
                 *(
                     f"{name} {wording.times(n / view.laps)}{view.per_lap}"
                     for name, n in names.most_common(4)

@@ -107,6 +107,9 @@ class GraphGaps:
             events=view.events(found.call),
             events_in_all=view.number(found.call),
             why=(
+                f"{wording.counted(len(found.call), 'replay')} and "
+                f"{wording.counted(number, 'gap')} {view.in_all}: {often}, "
+                f"{wording.time(intervals.total(found.waiting))} of waiting",
                 f"replays last {wording.time(view.mean_ns(inside))}{view.per_lap} on the device",
                 *origin_lines(case, found.call, view.laps, "replay"),
             ),

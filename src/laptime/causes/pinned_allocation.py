@@ -96,6 +96,8 @@ class PinnedAllocation:
             why=(
                 f"the calls last {wording.time(view.mean_ns(view.rows_span(calls)))}"
                 f"{view.per_lap}; what of it overlaps device work is not counted",
+                f"{wording.counted(view.number(calls), 'call')} {view.in_all}: "
+                f"{told_calls(view, calls)}",
                 *origin_lines(case, calls, view.laps),
             ),
             next_step=(
