@@ -29,28 +29,24 @@ def _kind(program: str, *accepted: str, ranks: int = 0, neighbour: str | None = 
 
 AWAITED = frozenset(
     {
-        "checkpoint-stalls",
         "checks-in-hot-path",
         "debug-settings",
-        "explicit-collection",
-        "fixed-timers",
-        "logging-metrics",
         "many-small-collectives",
         "object-collectives",
     }
 )
 """Ids that are declared, of causes that the catalogue may not have yet."""
 
-DATA = "input-starvation"
+DATA, PYTHON = "input-starvation", "python-between-ops"
 
 KINDS: tuple[Kind, ...] = (
     # Data
     _kind("loader_slow_item", DATA),
     _kind("loader_slow_decode", DATA),
-    _kind("loader_slow_collate", DATA),
+    _kind("loader_slow_collate", "slow-collate", DATA),
     _kind("loader_remote", DATA),
     _kind("few_workers", DATA),
-    _kind("rows_one_by_one", DATA),
+    _kind("rows_one_by_one", "rows-one-by-one", DATA),
     _kind("decoded_twice", DATA),
     _kind("iterator_each_step", DATA),
     _kind("slow_files", "slow-reads", DATA),
@@ -74,7 +70,7 @@ KINDS: tuple[Kind, ...] = (
     _kind("printing", "logging-metrics"),
     _kind("progress_lines", "logging-metrics"),
     _kind("slow_pipe", "logging-metrics"),
-    _kind("metrics_each_step", "logging-metrics"),
+    _kind("metrics_each_step", "logging-metrics", PYTHON),
     _kind("checkpoint_often", "checkpoint-stalls"),
     _kind("outputs_saved", "checkpoint-stalls"),
     _kind("predictions_synced", "checkpoint-stalls", "logging-metrics"),
@@ -84,24 +80,25 @@ KINDS: tuple[Kind, ...] = (
     _kind("anomaly_mode", "debug-settings"),
     _kind("finite_checks", "checks-in-hot-path"),
     _kind("recompiled", "compile-in-window"),
-    _kind("hand_sgd", "unfused-optimizer"),
+    _kind("hand_sgd", "unfused-optimizer", "many-tiny-ops"),
+    # Python and small operators
+    _kind("tensor_from_list", "tensor-from-list"),
+    _kind("python_targets", PYTHON),
+    _kind("numpy_after", "host-work-after-model", PYTHON),
+    _kind("subprocess_each_step", PYTHON),
+    _kind("copy_each_step", PYTHON),
+    _kind("lock_held", PYTHON),
+    _kind("unrolled_rnn", "many-tiny-ops"),
+    _kind("one_at_a_time", "many-tiny-ops"),
+    _kind("norms_by_item", "many-tiny-ops"),
+    _kind("work_grows", "work-that-grows"),
     # Ranks
     _kind("ddp_small_reduces", "many-small-collectives", "exposed-collectives", ranks=2),
     _kind("ddp_objects", "object-collectives", "exposed-collectives", ranks=2),
     _kind("ddp_straggler", "exposed-collectives", ranks=2),
     # No cause of the catalogue is this fault: whatever is found first is wrong.
-    _kind("tensor_from_list"),
-    _kind("python_targets"),
-    _kind("numpy_after"),
-    _kind("unrolled_rnn"),
-    _kind("one_at_a_time"),
     _kind("constants_again"),
-    _kind("work_grows"),
     _kind("spinning_thread"),
-    _kind("norms_by_item"),
-    _kind("subprocess_each_step"),
-    _kind("copy_each_step"),
     _kind("validate_each_step"),
     _kind("subnormal_state"),
-    _kind("lock_held"),
 )

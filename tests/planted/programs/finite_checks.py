@@ -6,7 +6,7 @@ from torch.distributions import Categorical, Normal
 from twin import Twin
 
 twin = Twin()
-LAYERS, WIDTH = twin.draw("layers", 24, 40), twin.draw("width", 32, 64)
+LAYERS, WIDTH = twin.draw("layers", 24, 40), twin.draw("width", 64, 96)
 
 
 def check(model):
@@ -19,7 +19,7 @@ def check(model):
 
 model = nn.Sequential(*(nn.Linear(WIDTH, WIDTH) for _ in range(LAYERS)))
 optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
-x = torch.randn(40, WIDTH)
+x = torch.randn(512, WIDTH)
 for _ in range(twin.laps):
     optimizer.zero_grad()
     out = model(x)

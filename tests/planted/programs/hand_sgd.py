@@ -5,7 +5,7 @@ from torch import nn
 from twin import Twin
 
 twin = Twin()
-LAYERS, WIDTH = twin.draw("layers", 50, 80), twin.draw("width", 24, 40)
+LAYERS, WIDTH = twin.draw("layers", 50, 80), twin.draw("width", 64, 96)
 
 
 class HandSGD(torch.optim.Optimizer):
@@ -29,7 +29,7 @@ torch.manual_seed(0)
 model = nn.Sequential(*(nn.Linear(WIDTH, WIDTH) for _ in range(LAYERS)))
 params = model.parameters()
 optimizer = HandSGD(params) if twin.planted else torch.optim.Adam(params, foreach=True)
-x = torch.randn(64, WIDTH)
+x = torch.randn(512, WIDTH)
 for _ in range(twin.laps):
     optimizer.zero_grad()
     model(x).square().mean().backward()

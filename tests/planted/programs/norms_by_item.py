@@ -5,11 +5,11 @@ from torch import nn
 from twin import Twin
 
 twin = Twin()
-LAYERS, WIDTH = twin.draw("layers", 30, 50), twin.draw("width", 32, 64)
+LAYERS, WIDTH = twin.draw("layers", 30, 50), twin.draw("width", 64, 96)
 
 model = nn.Sequential(*(nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.Tanh()) for _ in range(LAYERS)))
 optimizer = torch.optim.Adam(model.parameters())
-x, board = torch.randn(32, WIDTH), {}
+x, board = torch.randn(512, WIDTH), {}
 for _ in range(twin.laps):
     optimizer.zero_grad()
     model(x).square().mean().backward()

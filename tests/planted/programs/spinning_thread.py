@@ -7,7 +7,7 @@ from torch import nn
 from twin import Twin
 
 twin = Twin()
-LAYERS, WIDTH = twin.draw("layers", 20, 40), twin.draw("width", 48, 80)
+LAYERS, WIDTH = twin.draw("layers", 12, 20), twin.draw("width", 80, 112)
 
 
 def monitor(stop):
@@ -24,7 +24,7 @@ for _ in range(LAYERS):
     layers += [nn.Linear(WIDTH, WIDTH), nn.LayerNorm(WIDTH), nn.ReLU()]
 model = nn.Sequential(*layers)
 optimizer = torch.optim.Adam(model.parameters())
-x = torch.randn(32, WIDTH)
+x = torch.randn(384, WIDTH)
 for _ in range(twin.laps):
     for _ in range(2):
         optimizer.zero_grad()
