@@ -72,6 +72,11 @@ def save(explanation: Explanation, to: str | os.PathLike[str], *, replace: bool 
 def _check_free(folder: Path, run: Run, replace: bool) -> None:
     if not folder.name or folder.name in (".", ".."):
         raise UsageError(f"{folder}: name a folder to make, such as run.laptime")
+    try:
+        os.fspath(folder).encode()
+    except UnicodeEncodeError:
+        shown = os.fsencode(folder).decode("utf-8", "backslashreplace")
+        raise UsageError(f"{shown}: is no UTF-8 text; name another folder") from None
     if not os.path.lexists(folder):
         return
     if any(_same(folder, source) for source in run.sources):

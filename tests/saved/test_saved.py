@@ -366,3 +366,13 @@ def test_captures_come_back(tmp_path: Path) -> None:
         assert other.state.dtype == process.state.dtype
         for name, series in process.series.items():
             assert np.array_equal(other.series[name].value, series.value)
+
+
+def test_a_path_that_is_no_text_is_refused_by_name(source: Path, tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"run\xff")
+    with pytest.raises(UsageError, match=r"run\\xff: is no UTF-8 text; name another folder"):
+        save(explanation_of(laptime.open(source)), odd)
+    saved(source, tmp_path / "run")
+    (tmp_path / "run").rename(odd)
+    with pytest.raises(UnreadableInput, match=r"run\\xff: a saved run whose path is no UTF-8"):
+        answer(laptime.open(odd))

@@ -292,3 +292,20 @@ def test_no_temporary_folder_is_left(folder: Path, tmp_path: Path) -> None:
     )
     assert done.stdout == "5\n"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("form", ["--json", "--csv"])
+@pytest.mark.parametrize("spill", [(), ("--no-spill",)])
+def test_a_query_that_is_stopped_leaves_no_part_of_its_answer(
+    form: str, spill: tuple[str, ...], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Many rows at once, then one that takes for ever."""
+    query = (
+        "select i from range(1000000) t(i) union all "
+        "select count(*) from range(100000000) a, range(100000000) b"
+    )
+    asked = ["sql", str(folder / "run.laptime"), query, form, "--timeout", "1", *spill]
+    assert main(asked) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("laptime: sql: stopped after 1 s;")

@@ -83,6 +83,8 @@ def run(args: argparse.Namespace) -> int:
     """Explain the evidence and render the answer."""
     if args.json and args.why:
         raise UsageError("--why prints text and --json one object: choose one of them")
+    if args.lap is not None and not args.lap.strip():
+        raise UsageError("--lap: an empty name marks no lap; name a mark, or leave --lap out")
     _files.check(args)
     answer = explanation_for(args)
     if args.rank is not None:

@@ -9,11 +9,17 @@ results that need more memory go to a temporary folder, deleted at the end.
 from __future__ import annotations
 
 import argparse
+import io
+import shutil
 import sys
+import tempfile
+from typing import IO
 
 from laptime.model.errors import UsageError
 
 SUMMARY = "ask a run in SQL"
+_HELD_BYTES = 64 << 20
+"""Of an answer in memory; the rest goes to a temporary file."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -74,14 +80,26 @@ def run(args: argparse.Namespace) -> int:
     with reading() as progress, asked(args.run, args.query, limits, progress) as answer:
         for note in answer.notes:
             print(f"laptime: {visible(note)}", file=sys.stderr)
-        if args.json:
-            answers.write_json(answer.columns, answer.rows, sys.stdout)
-        elif args.csv:
-            answers.write_csv(answer.columns, answer.rows, sys.stdout)
+        if args.json or args.csv:
+            write = answers.write_json if args.json else answers.write_csv
+            # All or nothing: a query that is stopped half-way must not leave a part of its answer.
+            with _held(not args.no_spill) as whole:
+                write(answer.columns, answer.rows, whole)
+                whole.seek(0)
+                shutil.copyfileobj(whole, sys.stdout)
         else:
             to = layout.console(sys.stdout, None)
             answers.render(answer.columns, answer.rows, to, args.rows)
     return 0
+
+
+def _held(spill: bool) -> IO[str]:
+    """A place for an answer until all of it is there. A lone surrogate passes through."""
+    if not spill:
+        return io.StringIO()
+    return tempfile.SpooledTemporaryFile(
+        _HELD_BYTES, "w+", encoding="utf-8", errors="surrogatepass", newline=""
+    )
 
 
 def _whole(text: str) -> int:

@@ -134,6 +134,13 @@ def read(paths: Sequence[Path], columns: Iterable[str]) -> dict[str, Values]:
 def fetched(sql: str, where: str, **arrays: Values) -> dict[str, Values]:
     """The arrays of a SELECT over files of a saved run named ``where`` (for the error)."""
     duckdb = engine()
+    try:
+        sql.encode()
+    except UnicodeEncodeError:
+        shown = os.fsencode(where).decode("utf-8", "backslashreplace")
+        raise UnreadableInput(
+            f"{shown}: a saved run whose path is no UTF-8 text; rename the folder"
+        ) from None
     with connection() as con:
         try:
             if arrays:
