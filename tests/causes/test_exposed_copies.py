@@ -58,6 +58,15 @@ def test_pageable_copies_have_a_cause_of_their_own() -> None:
     assert clear.why == "no copy but pageable ones in the counted laps"
 
 
+def test_no_copy_at_all_is_not_called_pageable() -> None:
+    made = Made()
+    for lap in made.each():
+        made.activity("gemm", lap, 50.0, made.call("cudaLaunchKernel", lap, 0.01))
+    clear = CAUSE.look(made.case())
+    assert isinstance(clear, Clear)
+    assert clear.why == "no copy in the counted laps"
+
+
 def test_unnamed_memory_counts() -> None:
     found = CAUSE.look(copying("Memcpy HtoD (Host -> Device)").case())
     assert isinstance(found, Finding)

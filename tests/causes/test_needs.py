@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from laptime.causes.case import OF_A_CAPTURE, SUPPLY, Need
-from laptime.causes.needs import abstention, needs_met
+from laptime.causes.case import NAMES, OF_A_CAPTURE, SUPPLY, Need
+from laptime.causes.needs import abstention, lacking, needs_met
 from laptime.model.rows import Ints, Kind
 from tests.causes.made import Made
 
@@ -53,3 +53,21 @@ def test_every_need_names_its_supply() -> None:
     assert set(SUPPLY) == set(Need)
     for need in Need:
         assert abstention("x", [need], 3).supply == SUPPLY[need]
+
+
+def test_what_is_missing_is_told_in_words_and_its_mend_once() -> None:
+    said = abstention("x", (Need.CAPTURE, Need.COUNTERS, Need.SCHED), None)
+    assert said.missing == ("capture", "counters", "sched")
+    assert lacking(said) == (
+        "a capture; host counters over the laps; run-queue times of the process"
+    )
+    assert said.supply.count("record with `laptime run`") == 1
+    assert said.supply == SUPPLY[Need.COUNTERS]
+    said = abstention("x", (Need.GPU_ROWS, Need.LAUNCH_CALLS, Need.SHAPES), None)
+    assert lacking(said) == "rows of a device; calls that launch device work; shapes of operators"
+    assert said.supply == f"{SUPPLY[Need.LAUNCH_CALLS]}; {SUPPLY[Need.SHAPES]}"
+    assert abstention("x", (Need.SCHED,), None).supply == SUPPLY[Need.SCHED]
+
+
+def test_every_need_has_a_name() -> None:
+    assert set(NAMES) == {need.value for need in Need}

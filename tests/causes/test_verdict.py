@@ -126,3 +126,15 @@ def test_a_run_without_device_lists_no_causes_of_devices() -> None:
     text = verdict(judgement, [case])
     assert text.startswith("The owning thread is inside operators")
     assert "exposed-collectives" not in text
+
+
+def test_files_that_may_not_be_of_one_job_are_said_so_first() -> None:
+    case = starved().case()
+    case.run.health.warnings += [
+        "4 of 8 ranks have no file: 4, 5, 6, 7",
+        "devices are of several makers (amd, nvidia); are they of one job?",
+        "recordings lie apart: b begins 3 h after a has ended; are they of one capture of one job?",
+    ]
+    assert said(case).startswith(
+        "These files may not be of one job (2 reasons, under Evidence). Waits for input: the loader"
+    )

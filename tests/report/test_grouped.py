@@ -51,7 +51,7 @@ def test_causes_that_lack_device_rows_are_one_line() -> None:
         ),
         (
             "fp32-matmul, 7 of 8 ranks (1-7)",
-            "missing shapes; profile with record_shapes=True",
+            "missing shapes of operators; profile with record_shapes=True",
         ),
     ]
     alone = said_of(answer, views_of(answer, 0))

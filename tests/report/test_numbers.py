@@ -4,7 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from laptime.causes import wording
+from laptime.causes.case import Finding
 from laptime.report.numbers import count, duration, many, share, shorten, visible
+from laptime.report.shown import finding_head
 
 
 @pytest.mark.parametrize(
@@ -84,3 +87,9 @@ def test_visible_text_encodes_and_is_one_line(text: str) -> None:
     shown = visible(text)
     shown.encode("utf-8")
     assert len(shown.splitlines()) <= 1
+
+
+@pytest.mark.parametrize("part", [0.004, 0.0331, 0.0994, 0.205, 0.339, 0.8996, 0.979])
+def test_a_findings_head_rounds_as_its_sentence_does(part: float) -> None:
+    finding = Finding("x", "X", "", part, None, "", None, None)
+    assert finding_head(finding) == f"X (x), {wording.percent(part).replace(' ', '')} of the lap"

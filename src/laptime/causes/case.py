@@ -46,6 +46,21 @@ SUPPLY: Mapping[Need, str] = {
     Need.SCHED: "record with `laptime run` on a kernel that keeps schedstat (CONFIG_SCHED_INFO)",
 }
 
+NAMES: Mapping[str, str] = {
+    Need.GPU_ROWS.value: "rows of a device",
+    Need.LAUNCH_CALLS.value: "calls that launch device work",
+    Need.HOST_ROWS.value: "rows of the host's threads",
+    Need.STACKS.value: "Python stacks",
+    Need.SHAPES.value: "shapes of operators",
+    Need.LOADER_SPANS.value: "spans of a data loader",
+    Need.THREE_LAPS.value: "three steady laps",
+    Need.DEVICE_PROPERTIES.value: "the device's properties",
+    Need.CAPTURE.value: "a capture",
+    Need.COUNTERS.value: "host counters over the laps",
+    Need.SCHED.value: "run-queue times of the process",
+}
+"""What a need is called where people read it; programs get its id."""
+
 OF_A_CAPTURE = frozenset({Need.CAPTURE, Need.COUNTERS, Need.SCHED})
 """Needs that no trace alone can meet."""
 

@@ -102,7 +102,8 @@ class ExposedCopies:
         share = view.share(found.alone)
         if share < EXPOSED_COPY_SHARE.value:
             if len(found.copies) == 0:
-                return Clear(self.id, "no copy but pageable ones in the counted laps", rank)
+                seen = "no copy but pageable ones" if _copies(view) else "no copy"
+                return Clear(self.id, f"{seen} in the counted laps", rank)
             told = wording.below(share, EXPOSED_COPY_SHARE.value, "of the lap")
             return Clear(self.id, f"copies that are not pageable ones run alone for {told}", rank)
         unseen = _unseen(view)
@@ -185,6 +186,14 @@ def _told(view: DeviceView, way: str, span: Span, copies: Ints) -> str:
     moved = "" if size is None else f" ({wording.number(size / view.laps / 1e6)} MB)"
     number = wording.count(len(copies) / view.laps)
     return f"{number} {way}{moved} {wording.time(view.mean_ns(span))}"
+
+
+def _copies(view: DeviceView) -> int:
+    """How many copies of any kind the counted laps hold."""
+    if view.work is None:
+        return 0
+    kinds = view.case.timeline.rows.kind[view.work.row]
+    return view.number(view.work.row[kinds == Kind.MEMCPY])
 
 
 def _exposed(view: DeviceView) -> Exposed:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from laptime.causes.case import OF_A_CAPTURE, SUPPLY, Abstention, Need
+from laptime.causes.case import NAMES, OF_A_CAPTURE, SUPPLY, Abstention, Need
 from laptime.causes.counted import counters_of
 from laptime.causes.limits import STEADY_LAPS
 from laptime.ledger.ledger import Ledger
@@ -45,9 +45,23 @@ def abstention(cause_id: str, missing: Sequence[Need], rank: int | None) -> Abst
     return Abstention(
         id=cause_id,
         missing=tuple(n.value for n in missing),
-        supply="; ".join(dict.fromkeys(SUPPLY[n] for n in missing)),
+        supply="; ".join(dict.fromkeys(SUPPLY[n] for n in missing if not _supplied(n, missing))),
         rank=rank,
     )
+
+
+def _supplied(need: Need, missing: Sequence[Need]) -> bool:
+    """Whether what supplies another of the missing needs supplies this one too."""
+    if need in OF_A_CAPTURE:
+        return need is not next(
+            n for n in (Need.COUNTERS, Need.SCHED, Need.CAPTURE) if n in missing
+        )
+    return need is Need.GPU_ROWS and Need.LAUNCH_CALLS in missing
+
+
+def lacking(said: Abstention) -> str:
+    """What an abstention misses, in words ("shapes of operators; Python stacks")."""
+    return "; ".join(NAMES.get(m, m) for m in said.missing)
 
 
 def uncaptured(run: Run, said: Abstention) -> bool:

@@ -37,7 +37,16 @@ def verdict(judgement: Judgement, cases: Sequence[Case]) -> str:
     unjudged = _not_judged(judgement, cases)
     if (first is None or first.bound_ns is None) and unjudged:
         told += f"; not judged: {wording.listed(unjudged, most=4)}"
-    return f"{told}{_incomplete(views)}."
+    return f"{_doubtful(cases)}{told}{_incomplete(views)}."
+
+
+def _doubtful(cases: Sequence[Case]) -> str:
+    """Said first where files do not look like those of one job: it changes what all else means."""
+    doubts = len(cases[0].run.health.doubts) if cases else 0
+    if not doubts:
+        return ""
+    reasons = wording.counted(doubts, "reason")
+    return f"These files may not be of one job ({reasons}, under Evidence). "
 
 
 def _not_judged(judgement: Judgement, cases: Sequence[Case]) -> list[str]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+ONE_JOB = "of one job?"
+"""How a warning ends that doubts whether files belong together."""
+
 
 @dataclass(frozen=True)
 class Loss:
@@ -26,6 +29,11 @@ class Health:
     items: int = 0
     losses: list[Loss] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+
+    @property
+    def doubts(self) -> list[str]:
+        """The warnings that ask whether what was read is of one job."""
+        return [w for w in self.warnings if w.endswith(ONE_JOB)]
 
     @property
     def lost(self) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from laptime.causes.case import SUPPLY, Abstention, Clear, Finding, Judgement, Need
-from laptime.causes.needs import uncaptured
+from laptime.causes.needs import lacking, uncaptured
 from laptime.explanation import Explanation
 from laptime.report import shown
 from laptime.report.numbers import NOT_MEASURED, count, duration, many, share, visible
@@ -152,7 +152,7 @@ def not_measured(explanation: Explanation, said: Judgement, grouped: bool) -> li
         if Need.GPU_ROWS.value in a.missing:
             deviceless.setdefault(a.id, []).append(a)
             continue
-        by_text.setdefault((a.id, "; ".join(a.missing), a.supply), []).append(a)
+        by_text.setdefault((a.id, lacking(a), a.supply), []).append(a)
     lines = []
     if deviceless:
         longest = max(deviceless.values(), key=len)

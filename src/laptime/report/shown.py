@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from laptime.causes import wording
 from laptime.causes.case import Finding, Judgement
 from laptime.explanation import Explanation, View
 from laptime.kernels.names import UNKNOWN
@@ -20,7 +21,7 @@ from laptime.ledger.by_lap import P99_NEEDS
 from laptime.ledger.ledger import DeviceLedger, Ledger
 from laptime.model.health import Health
 from laptime.model.run import Device, Timeline
-from laptime.report.numbers import NOT_MEASURED, count, duration, many, share, visible
+from laptime.report.numbers import NOT_MEASURED, count, duration, many, visible
 from laptime.report.selection import belongs, view_of
 
 _TITLES = {a.id: a.title for a in (*CPU_ACCOUNTS, *DEVICE_ACCOUNTS)}
@@ -172,6 +173,15 @@ def window_spread(view: View, device: DeviceLedger) -> Spread | None:
 def host_spread(ledger: Ledger) -> Spread | None:
     """Lengths of the steady host windows."""
     return _spread(np.array([lap.dur_ns for lap in ledger.laps.steady], dtype=np.int64))
+
+
+def one_window(view: View) -> bool:
+    """Whether each window is that of the host: the ledger is the owning thread's, whose laps are
+    the host's own."""
+    host = host_spread(view.ledger)
+    return bool(view.ledger.devices) and all(
+        d.cpu and window_spread(view, d) == host for d in view.ledger.devices
+    )
 
 
 def _spread(lengths: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Spread | None:
@@ -396,5 +406,10 @@ def finding_head(finding: Finding, several: bool = False, device: str = "") -> s
     whose = f"rank {finding.rank}" if finding.rank is not None else visible(finding.device or "")
     named = [whose] if several and whose else []
     rank = "".join(f", {w}" for w in dict.fromkeys([*named, *([device] if device else [])]))
-    size = f", {share(finding.share)} of the lap" if finding.share is not None else ""
+    # Rounded as in its sentence, which stands below it.
+    size = (
+        f", {wording.percent(finding.share).replace(' %', '%')} of the lap"
+        if finding.share is not None
+        else ""
+    )
     return f"{visible(finding.title)} ({finding.id}{rank}){size}"

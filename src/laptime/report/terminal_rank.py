@@ -40,7 +40,7 @@ def _laps(explanation: Explanation, view: View, width: int) -> Iterator[Renderab
     for line in shown.dropped(view):
         yield labelled("not counted,", line, by=2)
     host = shown.host_spread(view.ledger)
-    if host is not None:
+    if host is not None and not shown.one_window(view):
         yield labelled("host window", _spread(host), by=2)
     for note in view.ledger.laps.notes:
         yield labelled("note", visible(note), by=2)

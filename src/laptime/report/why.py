@@ -8,6 +8,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from laptime.causes.case import Finding, Judgement
+from laptime.causes.needs import lacking
 from laptime.explanation import Explanation, View
 from laptime.model.errors import UsageError
 from laptime.report import shown
@@ -49,7 +50,7 @@ def _print(explanation: Explanation, to: Console, cause: str, said: Judgement) -
             _line(to, f"{cause}{_rank(clear.rank, several)}", f"ruled out: {visible(clear.why)}")
     for abstained in said.abstentions:
         if abstained.id == cause:
-            missing = visible("; ".join(abstained.missing))
+            missing = visible(lacking(abstained))
             text = f"{NOT_MEASURED}: missing {missing}; {visible(abstained.supply)}"
             _line(to, f"{cause}{_rank(abstained.rank, several)}", text)
 
