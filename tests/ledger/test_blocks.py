@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
 
 from laptime.evidence.registry import open_run
 from laptime.ledger import blocks, by_function
@@ -20,11 +22,11 @@ from laptime.ledger.by_function import FunctionTable
 from laptime.ledger.device_work import kernel_names
 from laptime.ledger.ledger import DeviceLedger, Ledger
 from laptime.ledger.reach import Reaching
-from laptime.model.laps import Laps
+from laptime.model.laps import DeviceLap, Lap, Laps
 from laptime.model.rows import Kind, Rows
-from laptime.model.run import Timeline
+from laptime.model.run import Lane, Timeline
 from tests.evidence_files import kineto_files, kineto_id, needs_evidence
-from tests.ledger.timelines import Made, laps, made_rows, timeline_of
+from tests.ledger.timelines import GRID_NS, Made, laps, made_rows, timeline_of
 
 WHOLE = 1 << 60
 
@@ -76,6 +78,66 @@ def test_found_laps(made: list[Made], rows: int) -> None:
 def test_cpu_only(made: list[Made], given_laps: Laps, rows: int) -> None:
     with _small(2):
         _same(timeline_of(made), given_laps, rows)
+
+
+@st.composite
+def hostile(draw: DrawFn) -> tuple[list[Made], Laps]:
+    """Rows of which some last for ever or cross many blocks; times on a grid of 1 ns or 1 us, so
+    that laps of 1 ns and ties at every edge come too."""
+    fine = draw(st.booleans())
+    grid = GRID_NS if fine else 1
+    far = st.sampled_from((None, None, None, 7, 1 << 20, 1 << 40, 1 << 58))
+    rows = []
+    for row in draw(made_rows(work=16, host=24)):
+        long, known = draw(far), 0 <= row.dur < 1 << 62
+        dur = row.dur if not known else row.dur // grid if long is None else long
+        rows.append(replace(row, start=row.start // grid, dur=dur))
+    given_laps = draw(laps())
+    return rows, replace(
+        given_laps,
+        laps=[
+            replace(x, start_ns=x.start_ns // grid, dur_ns=x.dur_ns // grid)
+            for x in given_laps.laps
+        ],
+        by_device=[
+            replace(x, start_ns=x.start_ns // grid, dur_ns=x.dur_ns // grid)
+            for x in given_laps.by_device
+        ],
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(hostile(), st.integers(1, 12), st.sampled_from((1, 2, 3, 64)), st.booleans())
+def test_rows_that_last_for_ever_and_laps_of_a_nanosecond(
+    made: tuple[list[Made], Laps], rows: int, piece: int, found: bool
+) -> None:
+    with _small(piece):
+        _same(timeline_of(made[0]), None if found else made[1], rows)
+
+
+def test_thousands_of_lanes() -> None:
+    """A thread and a stream for each launch; every third operator lasts over all that follows."""
+    many = 1500
+    lanes = [Lane(1, i) for i in range(many)]
+    lanes += [Lane(0, i, device="gpu0", stream=i) for i in range(many)]
+    made = []
+    for i in range(many):
+        dur = GRID_NS * (1 if i % 3 else 2 * many)
+        made += [
+            Made(Kind.CPU_OP, "aten::mm", i, i * GRID_NS, dur),
+            Made(Kind.RUNTIME, "cudaLaunchKernel", i, i * GRID_NS, GRID_NS, i + 1),
+            Made(Kind.KERNEL, "gemm", many + i, (i + 1) * GRID_NS, 2 * GRID_NS, i + 1),
+        ]
+    span = many * GRID_NS // 3
+    host = [Lap(f"made:{i}", f"lap {i}", i * span, span) for i in range(3)]
+    windows = [DeviceLap("gpu0", x.id, x.start_ns, span, False) for x in host]
+    given_laps = Laps(host, windows, "mark", "made", 1.0, 0)
+    timeline = timeline_of(made, lanes)
+    with _small(64):
+        _same(timeline, given_laps, 100)
+    whole, _ = build_ledger(timeline, kernel_names(timeline.rows), laps=given_laps)
+    gpu = next(d for d in whole.devices if d.device == "gpu0")
+    assert gpu.ns.sum(axis=1).tolist() == [span] * 3
 
 
 def _small(piece: int) -> AbstractContextManager[Any]:
