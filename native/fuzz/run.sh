@@ -41,7 +41,7 @@ if command -v clang++ >/dev/null 2>&1 &&
   # shellcheck disable=SC2086
   clang++ $sanitize -fsanitize=fuzzer $objects -o scan_fuzz
   mkdir -p corpus
-  exec ./scan_fuzz -max_total_time="$seconds" -max_len=8192 -timeout=10 -rss_limit_mb=1024 \
+  exec ./scan_fuzz -max_total_time="$seconds" -max_len=8192 -timeout=120 -rss_limit_mb=1024 \
     -print_final_stats=1 corpus seeds
 fi
 # shellcheck disable=SC2086
