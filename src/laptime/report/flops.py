@@ -113,7 +113,9 @@ def note(view: View, device: str) -> str:
     if found.bandwidth is None:
         return "The bandwidth of this device's memory is not known: no roofline"
     chip = found.bandwidth
-    return f"{against}, {chip.value:g} GB/s; specification, {chip.form_factor}: {chip.source}"
+    return (
+        f"{against}, {chip.value:g} GB/s; specification, {chip.form_factor}: {chip.source}{where}"
+    )
 
 
 def tera(flops_per_s: float) -> str:
@@ -140,7 +142,15 @@ def sentence(view: View, device: str) -> str | None:
         f"{floor}{share(found.of_peak)} of the peak ({peaks}; dense, specification, "
         f"{source.form_factor}): {rate} TFLOP/s over the lap on the device, from the shapes of "
         f"{share(found.coverage)} of the time in products, convolutions and attention"
+        + _part(found)
     )
+
+
+def _part(found: DeviceFlops) -> str:
+    """Of which laps, where not of all that are counted."""
+    if found.laps == found.of_laps:
+        return ""
+    return f" in the first {found.laps} of {found.of_laps} counted laps"
 
 
 def _peak(found: DeviceFlops, dtype: str) -> str:
@@ -169,6 +179,7 @@ def flops_json(view: View) -> Iterator[Json]:
         yield {
             "device": device,
             "laps": found.laps,
+            "of_laps": found.of_laps,
             "window_ns": round(found.window_ns),
             "compute_ns": round(found.compute_ns),
             "arithmetic_ns": round(found.arithmetic_ns),

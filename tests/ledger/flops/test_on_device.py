@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from laptime.kernels.names import KernelName
+from laptime.ledger.flops import on_device
 from laptime.ledger.flops.on_device import DeviceFlops, device_flops
 from laptime.ledger.flops.waterfall import Waterfall, waterfall
 from laptime.model.rows import Ints
@@ -119,3 +120,15 @@ def test_threads_have_none() -> None:
     made = case.case()
     assert device_flops(made.timeline, made.ledger, made.work, made.kernel_names) == {}
     assert waterfall(made.ledger, made.ledger.devices[0], None) is None
+
+
+def test_long_recordings_are_read_of_their_first_laps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Means and the waterfall are then those of the laps that were read, and say so."""
+    whole, _ = looked_at(Made(), shapes())
+    monkeypatch.setattr(on_device, "ENOUGH_KERNELS", 1)
+    monkeypatch.setattr(on_device, "FEWEST_LAPS", 2)
+    part, fall = looked_at(Made(), shapes())
+    assert whole.laps == whole.of_laps == part.of_laps > 2
+    assert (part.laps, fall.laps, fall.window_ns) == (2, 2, 200 * MS)
+    assert part.at_peak_ns == pytest.approx(whole.at_peak_ns)
+    assert part.windows == whole.windows[:2]

@@ -27,7 +27,13 @@ from laptime.model.rows import Ints, Kind, Mask
 from laptime.model.run import Timeline
 
 MOST_OPERATORS = 100_000
-"""Operators whose arguments are read; a run with more of them abstains."""
+"""Operators whose arguments are read; a run with more of them in its first lap abstains."""
+
+ENOUGH_KERNELS = 4096
+"""Kernels of products, convolutions and attention by which laps are taken: those of the first laps
+that hold so many together. Their operators' arguments are read one by one from the text."""
+
+FEWEST_LAPS = 3
 
 ARITHMETIC_KERNELS = frozenset(
     {
@@ -83,6 +89,8 @@ class Family:
 class DeviceFlops:
     """One device's families, longest first, and what they make of its window.
 
+    They are those of ``windows``, places of the first counted windows of the ledger, ``laps`` of
+    the ``of_laps`` counted.
     ``arithmetic_ns`` is the time a window of all kernels of products, convolutions and attention,
     ``counted_ns`` of those with known FLOPs, ``at_peak_ns`` the least time for their work by
     the specification. ``of_peak`` is at_peak_ns over the window: the share of the device's peak
@@ -92,6 +100,8 @@ class DeviceFlops:
 
     device: str
     laps: int
+    of_laps: int
+    windows: Sequence[int]
     window_ns: float
     compute_ns: float
     arithmetic_ns: float
@@ -129,21 +139,48 @@ def device_flops(
         mine = work.get(device.device)
         if device.cpu or mine is None or device.device not in specs:
             continue
-        windows = _counted_windows(ledger, device)
+        counted_windows = np.flatnonzero(ledger.counted(device)).tolist()
+        chosen = _first(timeline, device, mine, names, counted_windows)
+        used = [device.windows[i] for i in chosen]
+        windows = intervals.union(
+            np.array([w.start_ns for w in used], dtype=np.int64),
+            np.array([w.end_ns for w in used], dtype=np.int64),
+        )
         if intervals.total(windows):
             out[device.device] = _of_device(
                 timeline, device, mine, names, specs[device.device], windows,
-                int(ledger.counted(device).sum()),
+                chosen, len(counted_windows),
             )  # fmt: skip
     return out
 
 
-def _counted_windows(ledger: Ledger, device: DeviceLedger) -> Span:
-    used = [w for w, c in zip(device.windows, ledger.counted(device), strict=True) if c]
-    return intervals.union(
-        np.array([w.start_ns for w in used], dtype=np.int64),
-        np.array([w.end_ns for w in used], dtype=np.int64),
-    )
+def _first(
+    timeline: Timeline,
+    device: DeviceLedger,
+    work: Work,
+    names: Mapping[int, KernelName],
+    counted_windows: Sequence[int],
+) -> list[int]:
+    """The first counted windows, as many as hold ``ENOUGH_KERNELS``, and ``FEWEST_LAPS``."""
+    wanted = _arithmetic(timeline, names)[timeline.rows.name[work.row]]
+    start = np.sort(work.start_ns[wanted])
+    chosen: list[int] = []
+    held = 0
+    for i in counted_windows:
+        if held >= ENOUGH_KERNELS and len(chosen) >= FEWEST_LAPS:
+            break
+        window = device.windows[i]
+        low, high = np.searchsorted(start, [window.start_ns, window.end_ns]).tolist()
+        held += high - low
+        chosen.append(i)
+    return chosen
+
+
+def _arithmetic(timeline: Timeline, names: Mapping[int, KernelName]) -> Mask:
+    """Which names are of kernels whose time is that of arithmetic."""
+    found = np.zeros(len(timeline.rows.names), dtype=np.bool_)
+    found[[i for i, k in names.items() if k.operation in ARITHMETIC_KERNELS]] = True
+    return found
 
 
 def _compute_time(device: DeviceLedger, windows: Span) -> Span:
@@ -163,15 +200,15 @@ def _of_device(
     names: Mapping[int, KernelName],
     spec: DeviceSpec,
     windows: Span,
-    laps: int,
+    chosen: Sequence[int],
+    of_laps: int,
 ) -> DeviceFlops:
-    rows = timeline.rows
+    rows, laps = timeline.rows, len(chosen)
     compute = _compute_time(device, windows)
     inside = intervals.by_window(compute, work.start_ns, work.end_ns)
     used = np.flatnonzero((work.klass == int(WorkClass.COMPUTE)) & (inside > 0))
     name = rows.name[work.row[used]]
-    arithmetic = np.zeros(len(rows.names), dtype=np.bool_)
-    arithmetic[[i for i, k in names.items() if k.operation in ARITHMETIC_KERNELS]] = True
+    arithmetic = _arithmetic(timeline, names)
     unknown = np.zeros(len(rows.names), dtype=np.bool_)
     unknown[[i for i, k in names.items() if k.operation == UNKNOWN]] = True
     calls, why_not = _calls(timeline, work, used)
@@ -229,6 +266,8 @@ def _of_device(
     return DeviceFlops(
         device=device.device,
         laps=laps,
+        of_laps=of_laps,
+        windows=tuple(chosen),
         window_ns=intervals.total(windows) / laps,
         compute_ns=intervals.total(compute) / laps,
         arithmetic_ns=arithmetic_ns,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from laptime.ledger.flops.on_device import DeviceFlops
 from laptime.ledger.ledger import DeviceLedger, Ledger
 
@@ -39,13 +41,17 @@ class Waterfall:
 
 
 def waterfall(ledger: Ledger, device: DeviceLedger, flops: DeviceFlops | None) -> Waterfall | None:
-    """Of an accelerator; None for threads and where no time is counted.
+    """Of an accelerator; None for threads and where no time is counted. Over the counted windows,
+    of which FLOPs may be known of the first only: then over those.
 
     Idle accounts first, the largest first, then busy ones without computation; then, where FLOPs
     and peaks are known, kernels without known FLOPs, and what kernels with known FLOPs take
     beyond their work at peak.
     """
     counted = ledger.counted(device)
+    if flops is not None and flops.laps < flops.of_laps:
+        counted = np.zeros(len(device.windows), dtype=np.bool_)
+        counted[list(flops.windows)] = True
     whole = sum(w.dur_ns for w, used in zip(device.windows, counted.tolist(), strict=True) if used)
     if device.cpu or whole <= 0:
         return None
