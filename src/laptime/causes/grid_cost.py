@@ -9,7 +9,7 @@ import numpy as np
 
 from laptime.causes import wording
 from laptime.causes.case import Abstention, Case, Cause, Clear, Finding
-from laptime.causes.kernel_cost import KernelCost
+from laptime.causes.kernel_cost import KernelCost, alone
 from laptime.causes.kernel_grids import Grids
 from laptime.causes.launch_sites import code_lines
 from laptime.causes.limits import Limit
@@ -71,8 +71,8 @@ def answer(
             rank,
         )
     bound, held = capped(view, one.could_ns)
-    alone = round(int(one.alone_ns.sum()) / view.laps)
-    taken = f"{view.of_lap(alone)} ({wording.percent(alone / view.lap_ns)})"
+    alone_ns = round(int(one.alone_ns.sum()) / view.laps)
+    taken = f"{view.of_lap(alone_ns)} ({wording.percent(alone_ns / view.lap_ns)})"
     if held and bound < least.value * view.lap_ns:
         return Clear(cause.id, f"{subject} take {taken}, but {held}", rank)
     lines = code_lines(one.cost)
@@ -101,6 +101,7 @@ def answer(
         why=(
             *why,
             *one.cost.by_name(),
+            alone(view, int(one.alone_ns.sum())),
             *(f"from {line}" for line in lines),
             *((f"over the first {looked} of {counted} counted laps",) if looked < counted else ()),
         ),

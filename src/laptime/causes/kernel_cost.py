@@ -13,6 +13,7 @@ from laptime.causes.view import DeviceView, gpu_views
 from laptime.kernels.names import KernelName
 from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
+from laptime.ledger.sums import add_at
 from laptime.ledger.work import WorkClass
 from laptime.model.rows import Ints, Kind, Mask
 
@@ -68,20 +69,41 @@ class KernelCost:
             f"{wording.time(self.mean_ns)}"
         )
 
+    @property
+    def totals(self) -> str:
+        """What ``taken`` and ``counted`` are means of, to the nanosecond."""
+        view, told = self.view, []
+        if len(self.at):
+            durations = int(view.case.timeline.rows.dur_ns[self.rows].sum())
+            told.append(
+                f"{view.number_in_all(len(self.at), 'kernel')}: {view.in_total(durations)}, "
+                f"a mean of {wording.time(self.mean_ns)} each"
+            )
+        if len(self.span[0]):
+            told.append(alone(view, intervals.total(self.span)))
+        return "; ".join(told)
+
     def by_name(self, most: int = NAMES_SHOWN) -> Sequence[str]:
-        """The names with most time, each with its number and time per counted window."""
+        """All of them together, then the names with most time, each with its number and time per
+        counted window."""
         rows = self.view.case.timeline.rows
         names, at = np.unique(rows.name[self.rows], return_inverse=True)
         number = np.bincount(at, minlength=len(names))
         spent = np.zeros(len(names), dtype=np.int64)
-        np.add.at(spent, at, rows.dur_ns[self.rows])
+        add_at(spent, at, rows.dur_ns[self.rows])
         order = np.argsort(-spent, kind="stable")[:most]
-        return tuple(
+        return *((self.totals,) if self.totals else ()), *(
             f"{wording.times(int(number[i]) / self.view.laps)}{self.view.per_lap}, "
             f"{wording.time(int(spent[i]) / self.view.laps)}: "
             f"{rows.names[int(names[i])][:NAME_CHARS]}"
             for i in order.tolist()
         )
+
+
+def alone(view: DeviceView, ns: int) -> str:
+    """Time that only such work takes, over the counted windows, and its share of them."""
+    share = ns / view.whole_ns if view.whole_ns else 0.0
+    return f"alone for {view.in_total(ns)} ({wording.percent(share)} of {view.whole_ns:,} ns)"
 
 
 def cost_of(view: DeviceView, such: Mask) -> KernelCost:

@@ -127,7 +127,7 @@ class DeviceView:
         """A total over the counted windows, to the nanosecond, and its mean ("415,791,000 ns in
         all, 69.3 ms a lap")."""
         if self.laps == 1:
-            return f"{ns:,} ns"
+            return f"{ns:,} ns, which is {wording.time(ns)}"
         return f"{ns:,} ns in all, {wording.time(ns / self.laps)} a lap"
 
     def number_in_all(self, number: int, noun: str) -> str:

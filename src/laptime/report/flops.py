@@ -114,7 +114,8 @@ def note(view: View, device: str) -> str:
         return "The bandwidth of this device's memory is not known: no roofline"
     chip = found.bandwidth
     return (
-        f"{against}, {chip.value:g} GB/s; specification, {chip.form_factor}: {chip.source}{where}"
+        f"{against}, {chip.value:g} GB/s; specification, {chip.form_factor}: {chip.source}"
+        f"{_part(found)}"
     )
 
 
