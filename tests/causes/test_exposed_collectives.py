@@ -103,6 +103,23 @@ def test_cpu_only_run_counts_the_owning_thread_without_the_work_beside() -> None
     assert {e.name for e in found.events} == {"gloo:all_reduce"}
 
 
+def test_cpu_only_run_counts_the_wait_for_threads_that_communicate() -> None:
+    """A reduction runs on a thread of gloo's from 50 to 90 ms; the owner computes to 60 ms, then
+    is in no row (DDP's wait at the end of the backward pass) and steps at 85 ms: 25 ms of wait."""
+    made = Made(cpu=True)
+    for lap in made.each():
+        made.op("backward", lap, 60.0)
+        made.account("operators", lap, lap + 60.0)
+        made.op("gloo:all_reduce", lap + 50.0, 40.0, lane=SIDE)
+        made.account("between_ops", lap + 60.0, lap + 85.0)
+        made.op("step", lap + 85.0, 15.0)
+        made.account("operators", lap + 85.0, lap + 100.0)
+    found = CAUSE.look(made.case(NO_GPU))
+    assert isinstance(found, Finding)
+    assert found.bound_ns == 25 * MS
+    assert {e.name for e in found.events} == {"gloo:all_reduce"}
+
+
 def test_cpu_only_run_with_little_communication_is_clear() -> None:
     clear = CAUSE.look(on_thread(gloo_ms=4.0).case(NO_GPU))
     assert isinstance(clear, Clear)

@@ -9,7 +9,7 @@ import pytest
 from laptime.causes import host_work_after_model, work_that_grows
 from laptime.causes.case import Abstention, Case, Clear, Finding
 from laptime.model.laps import Lap
-from tests.causes.made import MS, Made
+from tests.causes.made import MS, SIDE, Made
 
 
 def ending(ms: float, laps: int = 4, watched: bool = True) -> Made:
@@ -34,6 +34,16 @@ def test_what_follows_the_last_large_operator_costs() -> None:
 
 def test_a_lap_that_ends_with_its_model_is_clear() -> None:
     assert isinstance(host_work_after_model.CAUSE.look(ending(3.0).case()), Clear)
+
+
+def test_waiting_for_a_communicator_is_no_work_after_the_model() -> None:
+    """15 of the 20 ms without a row lie under a reduction that another thread runs."""
+    made = ending(20.0)
+    for lap in made.each():
+        made.op("gloo:all_reduce", lap + 70.0, 25.0, lane=SIDE)
+    found = host_work_after_model.CAUSE.look(made.case())
+    assert isinstance(found, Finding)
+    assert found.bound_ns == 6 * MS
 
 
 def test_one_long_lap_of_four_is_no_trait() -> None:

@@ -103,7 +103,7 @@ def gaps(view: DeviceView, ops: Ints) -> Gaps:
     if len(ops) == 0:
         return Gaps(view, intervals.EMPTY, ops, ops)
     if view.ledger.cpu:
-        free = intervals.subtract(view.time_in("python", "between_ops"), _elsewhere(view))
+        free = intervals.subtract(view.time_in("python", "between_ops"), elsewhere(view))
     else:
         idle = view.time_in("idle")
         long = (idle[1] - idle[0]) > LAUNCH_GAP_NS.value
@@ -124,7 +124,7 @@ def gaps(view: DeviceView, ops: Ints) -> Gaps:
     return Gaps(view, (free[0][known], free[1][known]), before[known], after[known])
 
 
-def _elsewhere(view: DeviceView) -> Span:
+def elsewhere(view: DeviceView) -> Span:
     """Time in which threads that do not own the laps are in an operator."""
     rows = view.case.timeline.rows
     others = rows.of_kind(Kind.CPU_OP, Kind.ANNOTATION)

@@ -8,7 +8,7 @@ import numpy as np
 
 from laptime.causes import wording
 from laptime.causes.case import Abstention, Case, Clear, Finding, Need, Outcome
-from laptime.causes.gaps import Gaps, operators
+from laptime.causes.gaps import Gaps, elsewhere, operators
 from laptime.causes.limits import AFTER_SHARE, LARGE_PART
 from laptime.causes.side_calls import SUPPLY, cannot_tell
 from laptime.causes.side_cost import in_most_laps, judged, watched
@@ -115,7 +115,9 @@ def _tails(view: DeviceView) -> tuple[Span, Ints]:
     if view.ledger.cpu or work is None:
         row = operators(view)
         called, end = rows.start_ns[row], rows.end_ns(row)
-        free = view.time_in("operators", "python", "between_ops")
+        # In no row while a thread of the process (a communicator's) is in one: it waits.
+        alone = intervals.subtract(view.time_in("python", "between_ops"), elsewhere(view))
+        free = intervals.both(view.time_in("operators"), alone)
     else:
         row, called, end = work.row, work.called_ns, work.end_ns
         free = view.time_in("host_ops", "host_between_ops")

@@ -25,7 +25,18 @@ def runs_on_device(rows: Rows) -> bool | None:
 
 
 def thread_comm_rows(view: DeviceView) -> Ints:
-    """Rows of communication on the thread of a CPU-only run, in the counted laps."""
+    """Rows of communication of a CPU-only run, in the counted laps: on the thread that owns the
+    laps, and those that it waits for while a backend of the host runs them on threads of its own.
+    """
+    rows, others = view.case.timeline.rows, _others_rows(view)
+    low, high = _waits(view, others)
+    at = np.searchsorted(high, rows.start_ns[others], side="right")
+    waited = np.append(low, np.iinfo(np.int64).max)[at] < rows.end_ns(others)
+    found: Ints = np.union1d(_own_rows(view), others[waited])
+    return found
+
+
+def _own_rows(view: DeviceView) -> Ints:
     if not view.ledger.cpu or view.case.ledger.laps.owner_lane is None:
         return np.zeros(0, dtype=np.int64)
     rows = view.case.timeline.rows
@@ -34,11 +45,35 @@ def thread_comm_rows(view: DeviceView) -> Ints:
     return found[view.touching(rows.start_ns[found], rows.end_ns(found))]
 
 
-def thread_comm(view: DeviceView) -> Span:
-    """Counted time in which that thread does nothing but communicate: inside such rows, without
-    the operators that begin while one is open (an asynchronous one spans the work beside it)."""
+def _others_rows(view: DeviceView) -> Ints:
+    owner = view.case.ledger.laps.owner_lane
+    if not view.ledger.cpu or owner is None:
+        return np.zeros(0, dtype=np.int64)
     rows = view.case.timeline.rows
-    found = thread_comm_rows(view)
+    found = rows.like(ON_HOST, Kind.CPU_OP, Kind.ANNOTATION)
+    found = found[rows.lane[found] != owner]
+    touching: Ints = found[view.touching(rows.start_ns[found], rows.end_ns(found))]
+    return touching
+
+
+def _waits(view: DeviceView, others: Ints) -> Span:
+    """Time in which the owning thread is in no row while one of ``others`` runs."""
+    return intervals.intersect(view.rows_span(others), view.time_in("python", "between_ops"))
+
+
+def thread_comm(view: DeviceView) -> Span:
+    """Counted time in which the owning thread does nothing but communicate, or wait for it.
+
+    It is inside such rows, without the operators that begin while one is open (an asynchronous one
+    spans the work beside it); or it is in no row at all while a thread of the backend communicates:
+    so DDP waits at the end of the backward pass.
+    """
+    return intervals.both(_own_comm(view), _waits(view, _others_rows(view)))
+
+
+def _own_comm(view: DeviceView) -> Span:
+    rows = view.case.timeline.rows
+    found = _own_rows(view)
     span = view.rows_span(found)
     if len(found) == 0:
         return span

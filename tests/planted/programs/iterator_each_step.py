@@ -6,7 +6,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from twin import Twin
 
 twin = Twin()
-ROWS, HIDDEN = twin.draw("rows", 500_000, 900_000), twin.draw("hidden", 400, 600)
+ROWS, HIDDEN = twin.draw("rows", 500_000, 900_000), twin.draw("hidden", 1400, 1800)
 
 data = TensorDataset(torch.arange(ROWS, dtype=torch.float32)[:, None])
 loader = DataLoader(data, batch_size=64, shuffle=True)

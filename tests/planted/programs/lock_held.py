@@ -8,7 +8,7 @@ from torch import nn
 from twin import Twin
 
 twin = Twin()
-HOLD_MS, HIDDEN = twin.draw("hold_ms", 20.0, 40.0), twin.draw("hidden", 300, 450)
+HOLD_MS, HIDDEN = twin.draw("hold_ms", 20.0, 40.0), twin.draw("hidden", 1000, 1300)
 
 lock, wanted, stats = threading.Lock(), threading.Event(), []
 

@@ -9,7 +9,7 @@ from torch import nn
 from twin import Twin
 
 twin = Twin()
-HIDDEN, VALUES = twin.draw("hidden", 300, 420), twin.draw("values", 6_000, 12_000)
+HIDDEN, VALUES = twin.draw("hidden", 700, 900), twin.draw("values", 6_000, 12_000)
 
 logging.basicConfig(filename=tempfile.mkstemp(suffix=".log")[1], level=logging.INFO)
 log = logging.getLogger("train")

@@ -20,7 +20,7 @@ def report(predicted, labels):
     return scores
 
 
-model = nn.Sequential(nn.Linear(32, 128), nn.ReLU(), nn.Linear(128, CLASSES))
+model = nn.Sequential(nn.Linear(32, 512), nn.ReLU(), nn.Linear(512, CLASSES))
 optimizer = torch.optim.Adam(model.parameters())
 for _ in range(twin.laps):
     x, y = torch.randn(BATCH, 32), torch.randint(0, CLASSES, (BATCH,))

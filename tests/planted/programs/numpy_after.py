@@ -38,7 +38,7 @@ def suppress(boxes, threshold=0.5):
 model = Detector().eval()
 for _ in range(twin.laps):
     with torch.inference_mode():
-        found = model(torch.rand(IMAGES, 3, 96, 96))
+        found = model(torch.rand(IMAGES, 3, 224, 224))
     if twin.planted:
         boxes = found.numpy()
         count = sum(len(suppress(b[:150])) for b in boxes)

@@ -5,7 +5,7 @@ from torch import nn
 from twin import Twin
 
 twin = Twin()
-REQUESTS, WIDTH = twin.draw("requests", 24, 40), twin.draw("width", 64, 96)
+REQUESTS, WIDTH = twin.draw("requests", 64, 96), twin.draw("width", 160, 224)
 
 
 class Encoder(nn.Module):

@@ -8,7 +8,7 @@ from torch import nn
 from twin import Twin
 
 twin = Twin()
-LINES, HIDDEN = twin.draw("lines", 8, 20), twin.draw("hidden", 300, 450)
+LINES, HIDDEN = twin.draw("lines", 8, 20), twin.draw("hidden", 1000, 1300)
 
 
 class Scorer(nn.Module):

@@ -5,7 +5,7 @@ from torch import nn
 from twin import Twin
 
 twin = Twin()
-ROWS, HIDDEN = twin.draw("rows", 24, 48), twin.draw("hidden", 350, 500)
+ROWS, HIDDEN = twin.draw("rows", 96, 160), twin.draw("hidden", 700, 900)
 
 torch.set_printoptions(profile="full", linewidth=140)
 model = nn.Sequential(nn.Linear(64, HIDDEN), nn.Sigmoid(), nn.Linear(HIDDEN, HIDDEN), nn.Sigmoid(),

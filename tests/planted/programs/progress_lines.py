@@ -5,9 +5,10 @@ from torch import nn
 from twin import Twin
 
 twin = Twin()
-SAMPLES, HIDDEN = twin.draw("samples", 1200, 2400), twin.draw("hidden", 96, 160)
+SAMPLES, HIDDEN = twin.draw("samples", 1200, 2400), twin.draw("hidden", 200, 300)
 
-model = nn.Sequential(nn.Linear(20, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, 3))
+model = nn.Sequential(nn.Linear(20, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, HIDDEN), nn.ReLU(),
+                      nn.Linear(HIDDEN, 3))  # fmt: skip
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 x, y = torch.randn(SAMPLES, 20), torch.randint(0, 3, (SAMPLES,))
 for step in range(twin.laps):

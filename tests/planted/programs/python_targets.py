@@ -31,7 +31,8 @@ def match(boxes):
     return (both / (area(anchors)[:, None] + area(boxes)[None] - both)).amax(1)
 
 
-model = nn.Sequential(nn.Linear(4, 160), nn.ReLU(), nn.Linear(160, 1))
+model = nn.Sequential(nn.Linear(4, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(),
+                      nn.Linear(256, 1))  # fmt: skip
 optimizer = torch.optim.Adam(model.parameters())
 for _ in range(twin.laps):
     corner = torch.rand(BOXES, 2) * 0.8

@@ -5,7 +5,7 @@ from torch import nn
 from twin import Twin
 
 twin = Twin()
-WIDTH, FIRST = twin.draw("width", 48, 96), twin.draw("first", 40, 60)
+WIDTH, FIRST = twin.draw("width", 256, 384), twin.draw("first", 150, 200)
 
 torch._dynamo.config.cache_size_limit = 1000
 model = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, 1))

@@ -7,7 +7,7 @@ from torch import nn
 from twin import Twin
 
 twin = Twin()
-PAUSE_MS, HIDDEN = twin.draw("pause_ms", 10.0, 40.0), twin.draw("hidden", 400, 600)
+PAUSE_MS, HIDDEN = twin.draw("pause_ms", 10.0, 40.0), twin.draw("hidden", 900, 1200)
 
 model = nn.Sequential(nn.Linear(80, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, HIDDEN), nn.ReLU(),
                       nn.Linear(HIDDEN, 3))  # fmt: skip

@@ -8,7 +8,7 @@ from torch import nn
 from twin import Twin
 
 twin = Twin()
-HIDDEN, CALLS = twin.draw("hidden", 300, 450), twin.draw("calls", 1, 2)
+HIDDEN, CALLS = twin.draw("hidden", 900, 1100), twin.draw("calls", 1, 2)
 
 model = nn.Sequential(nn.Linear(64, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, HIDDEN), nn.ReLU(),
                       nn.Linear(HIDDEN, 2))  # fmt: skip
