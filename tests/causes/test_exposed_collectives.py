@@ -105,9 +105,11 @@ def test_cpu_only_run_counts_the_owning_thread_without_the_work_beside() -> None
 
 def test_cpu_only_run_counts_the_wait_for_threads_that_communicate() -> None:
     """A reduction runs on a thread of gloo's from 50 to 90 ms; the owner computes to 60 ms, then
-    is in no row (DDP's wait at the end of the backward pass) and steps at 85 ms: 25 ms of wait."""
+    is in no row (DDP's wait at the end of the backward pass) and steps at 85 ms: 25 ms of wait,
+    and 1 ms for the call that starts it."""
     made = Made(cpu=True)
     for lap in made.each():
+        made.op("c10d::allreduce_", lap + 49.0, 1.0)
         made.op("backward", lap, 60.0)
         made.account("operators", lap, lap + 60.0)
         made.op("gloo:all_reduce", lap + 50.0, 40.0, lane=SIDE)
@@ -116,8 +118,16 @@ def test_cpu_only_run_counts_the_wait_for_threads_that_communicate() -> None:
         made.account("operators", lap + 85.0, lap + 100.0)
     found = CAUSE.look(made.case(NO_GPU))
     assert isinstance(found, Finding)
-    assert found.bound_ns == 25 * MS
-    assert {e.name for e in found.events} == {"gloo:all_reduce"}
+    assert found.bound_ns == 26 * MS
+    assert {e.name for e in found.events} == {"gloo:all_reduce", "c10d::allreduce_"}
+
+
+def test_a_thread_that_starts_no_communication_is_not_seen_to_wait_for_it() -> None:
+    made = Made(cpu=True)
+    for lap in made.each():
+        made.op("gloo:all_reduce", lap + 50.0, 40.0, lane=SIDE)
+        made.account("between_ops", lap, lap + 100.0)
+    assert isinstance(CAUSE.look(made.case(NO_GPU)), Abstention)
 
 
 def test_cpu_only_run_with_little_communication_is_clear() -> None:

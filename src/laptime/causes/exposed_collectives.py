@@ -37,8 +37,8 @@ class ExposedCollectives:
     How it shows
         Accounts ``exposed_comm``, ``exposed_comm_transfer``, ``exposed_comm_wait``. On CPU-only
         runs: the owning thread is inside ``gloo:``, ``mpi:`` or ``c10d::`` rows and in no operator
-        that began since, or in no row while another thread of the process is in such a row of gloo
-        or MPI.
+        that began since; or it starts them, and is in no row while another thread of the process is
+        in such a row of gloo or MPI.
 
     Why it costs
         The device's multiprocessors stand still, whether bytes move or another rank is late.

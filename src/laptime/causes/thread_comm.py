@@ -46,8 +46,10 @@ def _own_rows(view: DeviceView) -> Ints:
 
 
 def _others_rows(view: DeviceView) -> Ints:
+    """None, unless rows of the owning thread show that it starts communication: where it has none,
+    what it does beside the backend is not recorded."""
     owner = view.case.ledger.laps.owner_lane
-    if not view.ledger.cpu or owner is None:
+    if owner is None or len(_own_rows(view)) == 0:
         return np.zeros(0, dtype=np.int64)
     rows = view.case.timeline.rows
     found = rows.like(ON_HOST, Kind.CPU_OP, Kind.ANNOTATION)
