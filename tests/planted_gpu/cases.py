@@ -22,6 +22,20 @@ def lap_ns(simulator: Simulator) -> int:
     return (last - first) // simulator.spec.laps
 
 
+def waste(simulator: Simulator) -> float:
+    """The share of device time without a kernel that computes: idle, copies, communication."""
+    work = [r for r in simulator.rows if r.kind in DEVICE_KINDS]
+    whole = max(r.end_ns for r in work) - min(r.start_ns for r in work)
+    computing = sorted(
+        (r.start_ns, r.end_ns) for r in work if r.kind == "kernel" and "nccl" not in r.name
+    )
+    covered, until = 0, 0
+    for start, end in computing:
+        covered += max(0, end - max(start, until))
+        until = max(until, end)
+    return 1 - covered / whole
+
+
 @dataclass(frozen=True)
 class Case:
     """One fault, one seed."""

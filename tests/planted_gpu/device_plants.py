@@ -16,7 +16,8 @@ class PageableCopies(Plant):
     needs = Needs(nvidia=True, base="any")
 
     def configure(self, p: Program) -> None:
-        self.size = p.random.randint(30, 80) * 1_000_000
+        low, high = (0.0008, 0.0016) if p.base == "inference" else (0.001, 0.003)
+        self.size = round(p.random.uniform(low, high) * p.spec.device.pcie)
         p.input_bytes = 0 if self.planted else self.size
 
     def start(self, p: Program, lap: int) -> None:
@@ -34,7 +35,8 @@ class ExposedCopies(Plant):
     needs = Needs(base="any")
 
     def configure(self, p: Program) -> None:
-        self.size = round(p.random.uniform(0.003, 0.007) * p.spec.device.pcie)
+        low, high = (0.001, 0.002) if p.base == "inference" else (0.003, 0.006)
+        self.size = round(p.random.uniform(low, high) * p.spec.device.pcie)
         p.input_bytes = 0 if self.planted else self.size
 
     def start(self, p: Program, lap: int) -> None:
@@ -365,7 +367,7 @@ class ManySmallCollectives(Plant):
 
     def configure(self, p: Program) -> None:
         p.bus = p.spec.device.bus * 1.5
-        p.pieces = 26 if self.planted else 2
+        p.pieces = 13 if self.planted else 1
         p.latency_us = p.random.uniform(55, 75)
 
 
@@ -378,9 +380,10 @@ class ReducedEveryMicroStep(Plant):
 
     def configure(self, p: Program) -> None:
         p.layers = 3
-        p.micro_steps = p.random.choice([3, 4])
+        p.micro_steps = p.random.choice([4, 5])
         p.tokens = max(512, p.tokens // 2 // 256 * 256)
-        p.bus = p.spec.device.bus / 3.2
+        # Reducing a layer takes 1.15 times its backward: what cannot hide is paid each time.
+        p.bus = 1.75 * p.spec.device.half / (1.15 * 1.3 * 2 * p.tokens)
         p.reduce_each_micro = self.planted
 
 

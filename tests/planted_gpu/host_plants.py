@@ -41,10 +41,7 @@ class LaunchBound(Plant):
 
     def configure(self, p: Program) -> None:
         p.layers = p.random.randint(8, 16)
-        self.kernels = [
-            p.v.tiny(functor, p.random.uniform(2.2, 7.0), p.random.randint(4, 96))
-            for functor in _SMALL * p.layers
-        ]
+        self.kernels = small_kernels(p, 2.2, 7.0)
 
     def lap(self, p: Program, lap: int) -> bool:
         sim = p.sim
@@ -52,7 +49,7 @@ class LaunchBound(Plant):
             sim.copy("HtoD", 4096, pinned=True)
         if self.planted:
             with sim.frames("serve.py(88): predict", "model.py(66): forward"):
-                for kernel, op in zip(self.kernels, _SMALL_OPS * p.layers, strict=True):
+                for kernel, op in zip(self.kernels, OPS * p.layers, strict=True):
                     with sim.op(op, before=9, after=2.5), sim.op(op + "_out", before=4, after=1):
                         sim.launch(kernel)
         else:
@@ -62,45 +59,73 @@ class LaunchBound(Plant):
         return True
 
 
-_SMALL = (
-    "at::native::CUDAFunctor_add<c10::BFloat16>",
-    "at::native::silu_kernel",
-    "at::native::rsqrt_kernel_cuda",
-    "at::native::neg_kernel_cuda",
-    "at::native::BinaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> >",
-    "at::native::pow_tensor_scalar_kernel_impl<float, float>",
+def small_kernels(p: Program, low: float, high: float) -> list[Kernel]:
+    """The kernels of a small network whose chains are fused already, ``low`` to ``high`` us each."""
+    v, r = p.v, p.random
+    made: list[Kernel] = []
+    for _ in range(p.layers):
+        for like in (
+            v.norm(64, p.width),
+            v.product(v.plain_tile, 64, 256, 256, "tn", 1e15),
+            v.flash(64, 64, 256)[0],
+            v.product(v.plain_tile, 64, 256, 256, "tn", 1e15),
+            v.norm(64, p.width),
+            v.product(v.plain_tile, 64, 512, 256, "tn", 1e15),
+            v.triton("gelu", 1000, 1000, 1),
+            v.product(v.plain_tile, 64, 256, 512, "tn", 1e15),
+        ):
+            grid = (p.spec.device.sms * 24, 1, 1)  # whole waves, whatever a multiprocessor holds
+            us = r.uniform(low, high)
+            made.append(
+                Kernel(like.name, us, grid, like.block, like.registers, like.shared, api=like.api)
+            )
+    return made
+
+
+MUL = "at::native::BinaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> >"
+OPS = (
+    "fused::add_norm",
+    "aten::addmm",
+    "aten::scaled_dot_product_attention",
+    "aten::addmm",
+    "fused::add_norm",
+    "aten::addmm",
+    "aten::gelu",
+    "aten::addmm",
 )
-_SMALL_OPS = ("aten::add", "aten::silu", "aten::rsqrt", "aten::neg", "aten::mul", "aten::pow")
 
 
 class GraphGaps(Plant):
-    """Nodes of a replayed graph wait for one another longer than they run."""
+    """A lap of many small graphs with the host between them, or gaps between a graph's nodes."""
 
     id = "graph-gaps"
     accepted = frozenset({id})
 
     def configure(self, p: Program) -> None:
         p.layers = p.random.randint(16, 32)
-        self.gap = p.random.uniform(2.6, 4.5)
-        self.kernels = [
-            p.v.tiny(functor, p.random.uniform(5, 11), p.random.randint(200, 900))
-            for functor in _SMALL * p.layers
-        ]
+        self.gap = p.random.uniform(3.0, 5.0)
+        self.pieces = (1, 8, 16)[p.spec.seed // 1000 % 3]
+        self.kernels = small_kernels(p, 11, 19)
 
     def lap(self, p: Program, lap: int) -> bool:
         sim = p.sim
         with sim.op("aten::copy_"):
             sim.copy("HtoD", 4096, pinned=True)
-        with sim.frame("torch/cuda/graphs.py(88): replay"):
-            sim.graph(self.kernels, self.gap if self.planted else 0.7, 7)
-        if lap % 4 == 3:
-            p.answer()
+        pieces = self.pieces if self.planted else 1
+        gap = self.gap if self.planted and pieces == 1 else 0.7
+        size = -(-len(self.kernels) // pieces)
+        for piece in range(pieces):
+            with sim.frame("torch/cuda/graphs.py(88): replay"):
+                sim.graph(self.kernels[piece * size : (piece + 1) * size], gap, 7 + piece)
+            if pieces > 1:
+                sim.think(4.5 * size + 14 * size)  # longer than the piece runs
+        p.answer()
         return True
 
 
 class GcPauses(Plant):
     id = "gc-pauses"
-    accepted = frozenset({id})
+    accepted = frozenset({id, "explicit-collection"})
     needs = Needs(stacks=True)
 
     def configure(self, p: Program) -> None:
@@ -134,7 +159,7 @@ class PythonBetweenOps(Plant):
                     with sim.frame("<method 'append' of 'list' objects>"):
                         sim.think(2)
             with sim.op("aten::mul", [[64]], ["float"]):
-                sim.launch(p.v.tiny(_SMALL[4], 2.1, 1))
+                sim.launch(p.v.tiny(MUL, 2.1, 1))
 
 
 class LoggingMetrics(Plant):
@@ -321,10 +346,7 @@ class GraphCaptureInWindow(Plant):
 
     def configure(self, p: Program) -> None:
         p.layers = p.random.randint(10, 20)
-        self.kernels = [
-            p.v.tiny(functor, p.random.uniform(12, 40), p.random.randint(300, 900))
-            for functor in _SMALL * p.layers
-        ]
+        self.kernels = small_kernels(p, 12, 40)
         self.laps = {i for i in range(1, p.spec.laps) if p.random.random() < 0.7} or {1}
 
     def lap(self, p: Program, lap: int) -> bool:
@@ -337,7 +359,7 @@ class GraphCaptureInWindow(Plant):
                 sim.sync(device=True)
                 sim.call(sim.api["begin_capture"], 12)
             sim.capturing = True
-            for kernel, op in zip(self.kernels, _SMALL_OPS * p.layers, strict=True):
+            for kernel, op in zip(self.kernels, OPS * p.layers, strict=True):
                 with sim.op(op, before=7, after=2):
                     sim.launch(kernel)
             sim.capturing = False
@@ -389,7 +411,7 @@ class WorkThatGrows(Plant):
                 sim.frame("hooks.py(31): activation_norm"),
                 sim.op("aten::linalg_vector_norm", [[p.tokens, 3 * p.width]], [v.half]),
             ):
-                for _ in range(8):
+                for _ in range(12):
                     sim.launch(v.reduce("NormTwoOps", 2 * count, count))
 
 

@@ -78,10 +78,10 @@ class Program:
         self.input_bytes = 0
         """0: token ids only."""
         self.distributed = plant.needs.distributed
-        self.bus = spec.device.bus / 1.6
+        self.bus = spec.device.bus
         self.reduce_each_micro = False
         self.reduce_after = False
-        self.pieces = 3
+        self.pieces = 1
         self.latency_us = 25.0
         self.images = 64 if spec.device.half > 300e12 else 24
         self.channels, self.side = 256, 56
@@ -137,7 +137,11 @@ class Program:
             with sim.mark("Optimizer.zero_grad#AdamW.zero_grad"):
                 sim.think(12)
             for micro in range(self.micro_steps):
-                self.forward(lap)
+                if self.distributed:
+                    with sim.mark("DistributedDataParallel.forward", device=True):
+                        self.forward(lap)
+                else:
+                    self.forward(lap)
                 last = micro == self.micro_steps - 1
                 self.backward(reduce=last or self.reduce_each_micro)
             with sim.mark("Optimizer.step#AdamW.step", device=True):
@@ -452,11 +456,11 @@ class Program:
                     run()
                 if name in ("AddmmBackward0", "ConvolutionBackward0"):
                     self.accumulate()
-                if name == "FusedAddNormBackward" and reduce and not self.reduce_after:
+                if name == "AddmmBackward0" and reduce and not self.reduce_after:
                     self.reduce(self.pieces)
             if self.distributed and reduce:
                 if self.reduce_after:
-                    self.reduce(self.pieces * self.layers * 2)
+                    self.reduce(self.pieces * self.layers * 4)
                 done = sim.record(self.spec.comm_stream)
                 sim.wait(self.spec.compute_stream, done)
 
@@ -490,12 +494,12 @@ class Program:
         return 2 * 12 * self.width * self.width
 
     def reduce(self, pieces: int) -> None:
-        """All-reduce half a layer's gradients (or all of them) in ``pieces``."""
+        """All-reduce a quarter of a layer's gradients (or all of them) in ``pieces``."""
         if not self.distributed:
             return
-        whole = self.layer_bytes() // 2
+        whole = self.layer_bytes() // 4
         if self.reduce_after:
-            whole *= self.layers * 2
+            whole *= self.layers * 4
         for _ in range(pieces):
             self.all_reduce(whole // pieces)
 

@@ -105,6 +105,6 @@ def draw(seed: int, needs: Needs) -> Spec:
         device_noise=r.uniform(0.005, 0.03),
         host_cost=r.uniform(0.8, 1.5),
         grids=not amd or needs.grids or (generation == G2025 and r.random() < 0.5),
-        item_each_lap=r.random() < 0.3,
+        item_each_lap=r.random() < 0.7,
         ranks=r.choice([4, 8, 16]),
     )  # fmt: skip

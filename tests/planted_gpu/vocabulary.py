@@ -131,7 +131,7 @@ class Vocabulary:
         slots = self.device.sms * tile.per_sm
         z = 1
         if split and not tile.persistent:
-            while z < 16 and blocks * z / slots / math.ceil(blocks * z / slots) < 0.92:
+            while z < 48 and blocks * z / slots / math.ceil(blocks * z / slots) < 0.965:
                 z += 1
         waves = blocks * z / slots
         stretch = 1.0 if tile.persistent else math.ceil(waves) / waves
