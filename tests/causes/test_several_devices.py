@@ -45,7 +45,7 @@ def test_the_device_is_named(tmp_path: Path, capsys: Any) -> None:
     text = _said(capsys, trace)
     assert text.startswith("Launch-bound host: the device waits 655 us of each 1.00 ms lap (66 %)")
     assert text.splitlines()[0].endswith("a lap (gpu1, one of 2 devices).")
-    assert "1. Launch-bound host (launch-bound, gpu1), 66 % of the lap" in text
+    assert "1. Launch-bound host (launch-bound, gpu1), 66% of the lap" in text
     assert _said(capsys, trace, "--why", "launch-bound").startswith(
         "Launch-bound host (launch-bound, gpu1), 66 % of the lap"
     )
@@ -66,7 +66,7 @@ def test_one_device_is_not(tmp_path: Path, capsys: Any) -> None:
     trace = _trace(tmp_path / "one.json", (1,))
     text = _said(capsys, trace)
     assert text.splitlines()[0].endswith("1 kernel of mean 340 us a lap.")
-    assert "1. Launch-bound host (launch-bound), 66 % of the lap" in text
+    assert "1. Launch-bound host (launch-bound), 66% of the lap" in text
 
 
 def test_one_process_of_several_is_no_plural(tmp_path: Path, capsys: Any) -> None:
