@@ -47,7 +47,7 @@ def test_the_device_is_named(tmp_path: Path, capsys: Any) -> None:
     assert text.splitlines()[0].endswith("a lap (gpu1, one of 2 devices).")
     assert "1. Launch-bound host (launch-bound, gpu1), 66% of the lap" in text
     assert _said(capsys, trace, "--why", "launch-bound").startswith(
-        "Launch-bound host (launch-bound, gpu1), 66 % of the lap"
+        "Launch-bound host (launch-bound, gpu1), 66% of the lap"
     )
     assert "Launch-bound host (launch-bound, gpu1)" in _said(capsys, trace, "--markdown", "-")
 

@@ -41,6 +41,13 @@ def launches(case: Case) -> Launches:
     Where any activity is recorded, launches behind the last one that has an activity are left out:
     a recording ends before the device has done everything, and that is no loss.
     """
+    if "launches" not in case.shared:
+        case.shared["launches"] = _launches(case)
+    found: Launches = case.shared["launches"]
+    return found
+
+
+def _launches(case: Case) -> Launches:
     rows = case.timeline.rows
     calls = [w.call_row[w.launched] for w in case.work.values()]
     seen = np.unique(np.concatenate(calls)) if calls else np.zeros(0, dtype=np.int64)

@@ -263,6 +263,9 @@ def lane_rows(case: Case, rows: Ints, lanes: Iterable[int]) -> Ints:
 
 def feeding_lanes(view: DeviceView) -> set[int]:
     """Lanes of the threads that launch on the device, and of the thread that owns the laps."""
-    lanes = {int(t) for t in np.unique(view.work.thread)} - {-1} if view.work is not None else set()
+    lanes: set[int] = set()
+    if view.work is not None:
+        count = np.bincount(view.work.thread + 1)  # faster than np.unique of as many
+        lanes = set((np.flatnonzero(count) - 1).tolist()) - {-1}
     owner = view.case.ledger.laps.owner_lane
     return lanes | ({owner} if owner is not None else set())
