@@ -81,14 +81,17 @@ def _page(cases: Sequence[Told]) -> Iterator[str]:
     yield ""
     yield "| program | right ids | count | right | what else came first | clean: above 5 % |"
     yield "| --- | --- | --- | --- | --- | --- |"
-    for kind in sorted(KINDS, key=lambda k: k.program):
-        mine = [c for c in counted if c["program"] == kind.program]
-        all_of_it = sum(c["program"] == kind.program for c in cases)
+    # Programs that have been replaced since stay in the rates.
+    accepted = {c["program"]: set(c["accepted"]) for c in cases}
+    accepted |= {k.program: set(k.accepted) for k in KINDS}
+    for program in sorted(accepted):
+        mine = [c for c in counted if c["program"] == program]
+        all_of_it = sum(c["program"] == program for c in cases)
         other = Counter(_first(c) for c in mine if not c["right"])
         loud = Counter(i for c in mine for i, share in c["clean"]["findings"] if _loud(share))
-        ids = ", ".join(f"`{i}`" for i in sorted(kind.accepted)) or "none yet"
+        ids = ", ".join(f"`{i}`" for i in sorted(accepted[program])) or "none yet"
         yield (
-            f"| `{kind.program}` | {ids} | {len(mine)} of {all_of_it} "
+            f"| `{program}` | {ids} | {len(mine)} of {all_of_it} "
             f"| {sum(c['right'] for c in mine)} | {_counts(other)} | {_counts(loud)} |"
         )
 

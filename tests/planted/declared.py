@@ -64,7 +64,7 @@ KINDS: tuple[Kind, ...] = (
     _kind("fresh_buffers", "page-faults"),
     _kind("numpy_buffers", "page-faults"),
     _kind("gc_collect", "explicit-collection", "gc-pauses"),
-    _kind("gc_thresholds", "gc-pauses"),
+    _kind("gc_live_trees", "gc-pauses"),
     # Beside the training
     _kind("logging_json", "logging-metrics"),
     _kind("printing", "logging-metrics"),

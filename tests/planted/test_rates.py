@@ -27,6 +27,7 @@ def told(counts: bool, right: bool, alarm: bool) -> dict[str, Any]:
     loud = [["page-faults", 0.2]] if alarm else [["page-faults", 0.05], ["healthy", None]]
     return {
         "program": KINDS[0].program,
+        "accepted": sorted(KINDS[0].accepted),
         "counts": counts,
         "right": right,
         "alarm": alarm,
