@@ -46,6 +46,16 @@ def test_waiting_for_a_communicator_is_no_work_after_the_model() -> None:
     assert found.bound_ns == 6 * MS
 
 
+def test_the_steps_of_an_optimizer_are_no_work_after_the_model() -> None:
+    """Of 21 ms after the last large operator 12 lie inside the step, the rest behind it."""
+    made = ending(20.0)
+    for lap in made.each():
+        made.mark("Optimizer.step#Adam.step", lap + 79.0, 12.0)
+    found = host_work_after_model.CAUSE.look(made.case())
+    assert isinstance(found, Finding)
+    assert found.bound_ns == 9 * MS
+
+
 def test_one_long_lap_of_four_is_no_trait() -> None:
     said = host_work_after_model.CAUSE.look(ending(60.0, laps=1).case())
     assert isinstance(said, Clear)

@@ -10,12 +10,13 @@ from laptime.causes import wording
 from laptime.causes.case import Abstention, Case, Clear, Finding, Need, Outcome
 from laptime.causes.gaps import Gaps, elsewhere, operators
 from laptime.causes.limits import AFTER_SHARE, LARGE_PART
+from laptime.causes.per_tensor import STEP
 from laptime.causes.side_calls import SUPPLY, cannot_tell
 from laptime.causes.side_cost import in_most_laps, judged, watched
 from laptime.causes.view import DeviceView
 from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
-from laptime.model.rows import Ints
+from laptime.model.rows import Ints, Kind
 
 
 class HostWorkAfterModel:
@@ -122,6 +123,8 @@ def _tails(view: DeviceView) -> tuple[Span, Ints]:
         row, called, end = work.row, work.called_ns, work.end_ns
         free = view.time_in("host_ops", "host_between_ops")
     starts, ends, last = [], [], []
+    steps = rows.like(STEP, Kind.ANNOTATION, Kind.CPU_OP)
+    stepped = rows.end_ns(steps)
     for lap in laps:
         mine = np.flatnonzero((called >= lap.start_ns) & (called < lap.end_ns))
         if len(mine) == 0:
@@ -129,7 +132,9 @@ def _tails(view: DeviceView) -> tuple[Span, Ints]:
         long = rows.dur_ns[row[mine]]
         large = mine[long >= LARGE_PART.value * long.max()]
         at = large[int(np.argmax(end[large]))]
-        starts.append(min(int(end[at]), lap.end_ns))
+        # The optimizer's operators may all be small: what follows the model follows them too.
+        step = stepped[(rows.start_ns[steps] >= lap.start_ns) & (rows.start_ns[steps] < lap.end_ns)]
+        starts.append(min(max(int(end[at]), *step.tolist(), 0), lap.end_ns))
         ends.append(lap.end_ns)
         last.append(int(row[at]))
     span = intervals.union(np.array(starts, dtype=np.int64), np.array(ends, dtype=np.int64))
