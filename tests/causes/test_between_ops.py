@@ -44,7 +44,7 @@ def test_functions_of_the_program_by_their_own_time() -> None:
     found = python_between_ops.CAUSE.look(made.case())
     assert isinstance(found, Finding)
     assert "most in train.py(9): score (15.0 ms a lap)" in found.sentence
-    assert found.why[1] == "in train.py(3): step: 5.00 ms a lap"
+    assert found.why[2] == "in train.py(3): step: 5.00 ms a lap"
 
 
 def test_below_a_tenth_is_how_eager_programs_are() -> None:
@@ -160,6 +160,10 @@ def test_tiny_operators_and_their_gaps_are_one_cost() -> None:
     assert found.share == pytest.approx(0.4)
     assert found.formula == (
         "20.0 ms in these operators + 20.0 ms in gaps of at most 20.0 us beside them"
+    )
+    assert found.why[0] == (
+        "8000 operators in all, 2000 a lap; of their own time 80,000,000 ns in all, "
+        "a mean of 10.0 us"
     )
 
 

@@ -6,9 +6,13 @@ totals that it comes from. Digits inside names of the evidence are names, not nu
 
 from __future__ import annotations
 
+import gzip
 import io
+import json
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,6 +67,53 @@ def missing(answer: Explanation) -> dict[str, set[str]]:
 @pytest.mark.parametrize("path", kineto_files(), ids=kineto_id)
 def test_sentences_of_published_traces(path: Path) -> None:
     assert missing(laptime.explain(path)) == {}
+
+
+SMALL = 150_000
+"""Bytes of a packed trace that is read in the variants too."""
+
+
+def without(path: Path, tmp_path: Path, left_out: Callable[[dict[str, Any]], bool]) -> Path:
+    """The trace without the events that are left out."""
+    text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    trace = json.loads(text)
+    trace["traceEvents"] = [e for e in trace["traceEvents"] if not left_out(e)]
+    out = tmp_path / "trace.json"
+    out.write_text(json.dumps(trace))
+    return out
+
+
+DEVICE = {
+    "kernel",
+    "gpu_memcpy",
+    "gpu_memset",
+    "gpu_user_annotation",
+    "cuda_runtime",
+    "cuda_driver",
+}
+
+
+@needs_evidence
+@pytest.mark.parametrize(
+    "left_out",
+    [
+        lambda e: str(e.get("cat", "")).lower() in DEVICE,
+        lambda e: "annotation" in str(e.get("cat", "")).lower(),
+        lambda e: str(e.get("cat", "")).lower() == "cpu_op",
+    ],
+    ids=["no device", "no marks", "no operators"],
+)
+def test_sentences_of_parts_of_published_traces(
+    left_out: Callable[[dict[str, Any]], bool], tmp_path: Path
+) -> None:
+    for path in kineto_files():
+        if path.stat().st_size > SMALL:
+            continue
+        try:
+            answer = laptime.explain(without(path, tmp_path, left_out))
+        except laptime.UnreadableInput:
+            continue
+        assert missing(answer) == {}, path.name
 
 
 def test_numbers_are_told_from_names() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laptime.causes.case import Abstention, Case, Clear, Finding
-from laptime.causes.kernel_grids import alone_each, grids
+from laptime.causes.kernel_grids import alone_each, grids, part_lost
 from laptime.causes.small_grids import CAUSE as SMALL
 from laptime.causes.view import gpu_views
 from laptime.causes.wave_quantisation import CAUSE as WAVES
@@ -53,7 +53,43 @@ def test_blocks_over_multiprocessors_of_the_time_alone() -> None:
         "Kernels with fewer blocks than multiprocessors take 15.0 of each 100 ms lap (15 %) alone: "
         "1 kernel a lap of mean 20.0 ms; at most 11.2 ms of it could go."
     )
-    assert found.why[0] == "27 to 27 blocks on 108 multiprocessors (median 27)"
+    assert found.why[0] == "27 blocks on 108 multiprocessors"
+
+
+@pytest.mark.parametrize(
+    "grid", [[2**70, 1, 1], [2**31, 1, 1], [2**31 - 1] * 3, [-4, 1, 1], [0, 1, 1], ["a"], "1", 1.5]
+)
+def test_what_is_no_grid_tells_nothing(grid: Any) -> None:
+    args = kernel_args(27) | {"grid": grid}
+    assert isinstance(SMALL.look(running(args)), Abstention)
+    assert isinstance(WAVES.look(running(args)), Abstention)
+
+
+@pytest.mark.parametrize("key", ["numSms", "maxThreadsPerMultiprocessor", "computeMajor"])
+@pytest.mark.parametrize("value", [2**70, -1, 0, "108", None, 1.5, True])
+def test_absurd_properties_tell_nothing(key: str, value: Any) -> None:
+    case = running(kernel_args(2000), properties=LIMITS | {key: value})
+    for cause in (SMALL, WAVES):
+        assert not isinstance(cause.look(case), Finding)
+
+
+@given(st.tuples(*[st.integers(1, 2**62)] * 2), st.integers(1, 2**62))
+def test_a_part_lost_needs_more_than_64_bits(two: tuple[int, int], ns: int) -> None:
+    lost, whole = min(two), max(two)
+    found = part_lost(np.array([ns]), np.array([lost]), np.array([whole]))
+    assert found.tolist() == [ns * lost // whole]
+    assert 0 <= int(found[0]) <= ns
+
+
+@pytest.mark.parametrize(("capability", "fit"), [((8, 0), 32), ((8, 6), 16), ((8, 9), 24)])
+def test_a_multiprocessor_takes_so_many_blocks(capability: tuple[int, int], fit: int) -> None:
+    """Blocks of one warp: 2048 threads are room for 64."""
+    major, minor = capability
+    properties = LIMITS | {"computeMajor": major, "computeMinor": minor}
+    case = running(kernel_args(9000, threads=32, registers=32), properties=properties)
+    found = grids(gpu_views(case)[0])
+    assert found is not None
+    assert found.resident[0] == fit
 
 
 def test_as_many_blocks_as_multiprocessors_are_enough() -> None:

@@ -207,5 +207,6 @@ def test_one_window_has_no_mean() -> None:
     found = CAUSE.look(made.case())
     assert isinstance(found, Finding)
     assert found.formula == "min(loader span, device idle) = min(73.0 ms, 73.0 ms)"
-    assert found.why[0] == "loader's next: 1 span in the recording, 73,000,000 ns"
+    assert found.why[0] == "loader's next: 1 span in the recording, 73,000,000 ns, which is 73.0 ms"
     assert not any(" a lap" in w or " a window" in w for w in found.why)
+    assert found.sentence.startswith("The loader takes 73.0 of the 147 ms recording ")

@@ -38,6 +38,7 @@ def test_call_copy_and_refill_are_counted_once_each() -> None:
         "each 100 ms lap; the device copies alone for 2.50 ms and is idle in or behind them for "
         "3.50 ms (6.0 % together)."
     )
+    assert "1 copy a lap: 77,070,336 bytes in all 4 counted laps, 19.3 MB" in found.why
 
 
 def test_the_same_wait_is_not_host_synchronisation_too() -> None:

@@ -109,7 +109,8 @@ class GraphGaps:
             why=(
                 f"{wording.counted(len(found.call), 'replay')} and "
                 f"{wording.counted(number, 'gap')} {view.in_all}: {often}, "
-                f"{wording.time(intervals.total(found.waiting))} of waiting",
+                f"{wording.time(intervals.total(found.waiting))} of waiting, a mean of "
+                f"{wording.time(each)}",
                 f"replays last {wording.time(view.mean_ns(inside))}{view.per_lap} on the device",
                 *origin_lines(case, found.call, view.laps, "replay"),
             ),

@@ -195,12 +195,17 @@ def _laps(view: DeviceView, spent: LoaderTime) -> str:
 
 def _sum(ns: int, laps: int, each: str = "a lap") -> str:
     """A sum to the nanosecond and, of several laps, their mean."""
-    return f"{ns:,} ns" + (f" in all, {wording.time(ns / laps)} {each}" if laps > 1 else "")
+    return f"{ns:,} ns" + (
+        f" in all, {wording.time(ns / laps)} {each}"
+        if laps > 1
+        else f", which is {wording.time(ns)}"
+    )
 
 
 def _taken(view: DeviceView, spent: LoaderTime) -> str:
     """The loader's span and its host lap ("69.3 of each 175 ms lap")."""
-    return wording.part_of(spent.span_ns, spent.lap_ns, view.each)
+    window = view.case.ledger.laps.source == "window"  # the host's, longer than the device's
+    return wording.part_of(spent.span_ns, spent.lap_ns, "the {} recording" if window else view.each)
 
 
 def _what_it_left(view: DeviceView, spent: LoaderTime, wait_ns: int, share: float) -> str:
@@ -219,7 +224,8 @@ def _what_it_left(view: DeviceView, spent: LoaderTime, wait_ns: int, share: floa
         sentence += f"; the other {wording.time(spent.hidden_ns)} overlap device work"
     if wording.time(wait_ns) != wording.time(spent.idle_ns):
         sentence += (
-            f"; of the device's own windows that is {view.of_lap(wait_ns)} "
+            f"; of the device's own {'window' if view.laps == 1 else 'windows'} that is "
+            f"{view.of_lap(wait_ns)} "
             f"({wording.percent(share)})"
         )
     return sentence

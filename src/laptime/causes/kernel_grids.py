@@ -23,6 +23,10 @@ RESERVED_BYTES = 1024
 """Shared memory that CUDA keeps for itself in each block from compute capability 8.0 on (CUDA C++
 Programming Guide, "Compute Capability 8.x", Shared Memory)."""
 
+MOST_DIM = 2**31 - 1
+"""The largest dimension of a grid or block (CUDA C++ Programming Guide, "Compute Capabilities",
+Technical Specifications; HIP's launch takes 32 bits too); a larger one is no grid's."""
+
 REGISTER_UNIT = 256
 """Registers are given to a warp in units of so many (CUDA occupancy calculator, 7.0 to 12.0)."""
 
@@ -76,8 +80,8 @@ def alone_each(view: DeviceView) -> I64:
 def _grids(view: DeviceView) -> Grids | None:
     work, rows = view.work, view.case.timeline.rows
     properties = next(d.properties for d in view.case.timeline.devices if d.id == view.device)
-    units = _whole(properties, "numSms")
-    if work is None or units is None or units <= 0:
+    units = _size([_whole(properties, "numSms")])
+    if work is None or units is None:
         return None
     whole, alone = view, alone_each(view)
     long = (rows.kind[work.row] == Kind.KERNEL) & (work.klass == int(WorkClass.COMPUTE))
@@ -116,6 +120,10 @@ def _first_laps(view: DeviceView, starts: I64) -> DeviceView:
     return replace(view, counted=view.counted[:laps], windows=windows, _time_in={})
 
 
+MOST_BLOCKS = {(7, 5): 16, (8, 6): 16, (8, 7): 16, (8, 9): 24, (12, 0): 24, (12, 1): 24}
+"""Blocks that a multiprocessor takes at most, by compute capability, 32 for others from 5.0 on
+(CUDA C++ Programming Guide, "Compute Capabilities", Technical Specifications)."""
+
 _LIMITS = (
     "maxThreadsPerMultiprocessor",
     "regsPerMultiprocessor",
@@ -125,17 +133,19 @@ _LIMITS = (
 
 
 def _size(dims: Any) -> int | None:
-    """Product of three whole numbers above zero; None where it is something else."""
+    """Product of whole numbers above zero; None where it is something else, or more than 64 bits
+    hold with room for what is computed of it."""
     if not isinstance(dims, list) or not dims:
         return None
-    if not all(isinstance(n, int) and not isinstance(n, bool) and n > 0 for n in dims):
+    if not all(isinstance(n, int) and not isinstance(n, bool) and 0 < n <= MOST_DIM for n in dims):
         return None
-    return math.prod(dims)
+    size = math.prod(dims)
+    return size if size <= 2**62 else None
 
 
 def _resident(args: Mapping[str, Any], properties: Mapping[str, Any]) -> int:
-    """Blocks of a kernel that fit one multiprocessor of an NVIDIA device at once, by threads,
-    registers and shared memory; 0 where any of these is not recorded."""
+    """Blocks of a kernel that fit one multiprocessor of an NVIDIA device at once, by their number,
+    threads, registers and shared memory; 0 where any of these is not recorded."""
     known = [_size(args.get("block"))]
     known += [_whole(args, key) for key in ("registers per thread", "shared memory")]
     known += [_whole(properties, key) for key in _LIMITS]
@@ -144,7 +154,8 @@ def _resident(args: Mapping[str, Any], properties: Mapping[str, Any]) -> int:
         return 0
     threads, registers, shared, most_threads, most_registers, most_shared, major = told
     warps = -(-threads // 32)
-    limits = [most_threads // (32 * warps)]
+    capability = (major, _whole(properties, "computeMinor") or 0)
+    limits = [most_threads // (32 * warps), MOST_BLOCKS.get(capability, 32)]
     if registers:
         by_warp = -(-registers * 32 // REGISTER_UNIT) * REGISTER_UNIT
         # Each of the four parts of a multiprocessor has its own registers.
@@ -156,4 +167,12 @@ def _resident(args: Mapping[str, Any], properties: Mapping[str, Any]) -> int:
 
 def _whole(values: Mapping[str, Any], key: str) -> int | None:
     value = values.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    known = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_DIM
+    return value if known else None
+
+
+def part_lost(alone_ns: I64, lost: I64, whole: I64) -> I64:
+    """``alone_ns * lost // whole`` of each, rounded down; the product may need more than 64 bits,
+    the result is at most ``alone_ns``."""
+    each = zip(alone_ns.tolist(), lost.tolist(), whole.tolist(), strict=True)
+    return np.array([ns * part // of for ns, part, of in each], dtype=np.int64)

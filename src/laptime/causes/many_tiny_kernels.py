@@ -122,6 +122,8 @@ class ManyTinyKernels:
             events=view.events(cost.rows),
             events_in_all=view.number(cost.rows),
             why=(
+                f"{len(cost.at)} of {len(cost.at) / of_all:.0f} kernels {view.in_all}: "
+                f"{wording.percent(of_all)}",
                 f"these gaps by account: {told}",
                 *cost.by_name(),
                 *(f"from {line}" for line in code_lines(cost)),

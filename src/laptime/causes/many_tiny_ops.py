@@ -76,13 +76,15 @@ class ManyTinyOps:
         rows, ns = case.timeline.rows, view.mean_ns(span)
         names = Counter(rows.name_of(r) for r in tiny.tolist())
         inside = view.mean_ns(view.rows_span(tiny))
+        mean = float(rows.dur_ns[tiny].mean())
+        own = f"{int(rows.dur_ns[tiny].sum()):,} ns in all, a mean of {wording.time(mean)}"
         return Finding(
             id=self.id,
             title=self.title,
             sentence=(
                 f"{wording.counted(number, 'operator')}{view.per_lap} of at most "
-                f"{wording.time(TINY_OP_NS.value)} (mean "
-                f"{wording.time(float(rows.dur_ns[tiny].mean()))}) and the gaps beside them take "
+                f"{wording.time(TINY_OP_NS.value)} (mean {wording.time(mean)}) and the gaps beside "
+                "them take "
                 f"{view.of_lap(ns)} ({wording.percent(share)})."
             ),
             share=share,
@@ -95,9 +97,12 @@ class ManyTinyOps:
             rank=rank,
             events=view.events(tiny),
             events_in_all=len(tiny),
-            why=tuple(
-                f"{name} {wording.times(k / view.laps)}{view.per_lap}"
-                for name, k in sorted(names.items(), key=lambda n: (-n[1], n[0]))[:5]
+            why=(
+                f"{view.number_in_all(len(tiny), 'operator')}; of their own time {own}",
+                *(
+                    f"{name} {wording.times(k / view.laps)}{view.per_lap}"
+                    for name, k in sorted(names.items(), key=lambda n: (-n[1], n[0]))[:5]
+                ),
             ),
             next_step=(
                 "one call for all of them: batch the loop, vectorise over rows or steps; "

@@ -82,6 +82,7 @@ class PageableCopies:
         size = _bytes(view, copies)
         moved = "" if size is None else f", {wording.number(size / view.laps / 1e6)} MB"
         often = wording.count(len(copies.pageable) / view.laps)
+        copied = wording.counted(len(copies.pageable) / view.laps, "copy")
         return Finding(
             id=self.id,
             title=self.title,
@@ -111,7 +112,7 @@ class PageableCopies:
                 *(
                     ()
                     if size is None
-                    else (f"{often} copies{view.per_lap}: {size:,} bytes {view.in_all}{moved}",)
+                    else (f"{copied}{view.per_lap}: {size:,} bytes {view.in_all}{moved}",)
                 ),
             ),
             next_step=(

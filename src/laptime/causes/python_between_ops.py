@@ -12,6 +12,7 @@ from laptime.causes.gaps import Gaps, gaps, operators
 from laptime.causes.limits import BETWEEN_SHARE, LAUNCH_GAP_NS
 from laptime.causes.side_calls import SUPPLY, cannot_tell
 from laptime.causes.side_cost import in_most_laps, judged, watched, without_cpu
+from laptime.ledger import intervals
 
 
 class PythonBetweenOps:
@@ -108,6 +109,9 @@ class PythonBetweenOps:
             events=view.longest(_ending(found)),
             events_in_all=len(found.dur_ns),
             why=(
+                f"{view.number_in_all(len(found.dur_ns), 'gap')}: "
+                f"{view.in_total(intervals.total(found.span))}; the longest {longest:,} ns, "
+                f"which is {wording.time(longest)}",
                 *(f"in {name}: {wording.time(t)}{view.per_lap}" for name, t in functions),
                 *(
                     f"{p}: {wording.counted(n, 'gap')}, {wording.time(t)}{view.per_lap}"

@@ -99,6 +99,7 @@ def finding(cause: Cause, cost: HostCost, calls: Calls, also: Sequence[str]) -> 
         events=view.events(cost.rows),
         events_in_all=len(cost.rows),
         why=(
+            cost.totals,
             *cost.by_name(),
             *(f"from {n}: {wording.counted(k, 'call')}{view.per_lap}" for n, k in lines[:3]),
             *also,

@@ -80,6 +80,19 @@ class HostCost:
         return f"; another {wording.time(rest)}{self.view.per_lap} beside device work"
 
     @property
+    def totals(self) -> str:
+        """The rows, what they last, what of it is paid, and the longest."""
+        lasting = self.view.in_total(intervals.total(self.span))
+        paid = self.view.in_total(intervals.total(self.paid))
+        beside = wording.time(self.view.mean_ns(self.span) - self.ns)
+        rest = "" if self.view.ledger.cpu else f", {beside}{self.view.per_lap} beside device work"
+        return (
+            f"{self.view.number_in_all(len(self.rows), 'call')} in {self.touched} of "
+            f"{self.view.laps} laps: {lasting}; paid {paid}{rest}; the longest "
+            f"{self.longest_ns:,} ns, which is {wording.time(self.longest_ns)}"
+        )
+
+    @property
     def longest_ns(self) -> int:
         """The longest row."""
         return int(self.view.case.timeline.rows.dur_ns[self.rows].max())

@@ -9,7 +9,7 @@ import numpy as np
 from laptime.causes import wording
 from laptime.causes.case import Case, Clear, Need, Outcome
 from laptime.causes.grid_cost import Weighed, answer, no_grids, weighed
-from laptime.causes.kernel_grids import grids
+from laptime.causes.kernel_grids import grids, part_lost
 from laptime.causes.limits import SMALL_GRID_SHARE
 from laptime.causes.view import DeviceView, gpu_views
 
@@ -65,10 +65,7 @@ class SmallGrids:
             SMALL_GRID_SHARE,
             "kernels with fewer blocks than multiprocessors",
             f"(1 - blocks / {one.grids.units})",
-            (
-                f"{min(few)} to {max(few)} blocks on {one.grids.units} multiprocessors"
-                f" (median {int(np.median(few))})",
-            )
+            (_blocks(few) + f" on {wording.counted(one.grids.units, 'multiprocessor')}",)
             if few
             else (),
             (
@@ -81,12 +78,20 @@ class SmallGrids:
         )
 
 
+def _blocks(few: Sequence[int]) -> str:
+    """The numbers of blocks, in words."""
+    if min(few) == max(few):
+        return wording.counted(few[0], "block")
+    return f"{min(few)} to {max(few)} blocks (median {wording.count(float(np.median(few)))})"
+
+
 def _weighed(view: DeviceView) -> Weighed | None:
     found = grids(view)
     if found is None:
         return None
     small = np.flatnonzero(found.blocks < found.units)
-    lost = found.alone_ns[small] * (found.units - found.blocks[small]) // found.units
+    blocks = found.blocks[small]
+    lost = part_lost(found.alone_ns[small], found.units - blocks, np.full_like(blocks, found.units))
     return weighed(found, small, lost)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from laptime.causes.case import Case, Clear, Need, Outcome
 from laptime.causes.grid_cost import Weighed, answer, no_grids, weighed
 from laptime.causes.kernel_cost import kernels_where
-from laptime.causes.kernel_grids import grids
+from laptime.causes.kernel_grids import grids, part_lost
 from laptime.causes.limits import WAVE_SHARE
 from laptime.causes.view import DeviceView, gpu_views
 from laptime.kernels.names import KernelName
@@ -91,7 +91,7 @@ def _weighed(view: DeviceView) -> Weighed | None:
     chosen = np.flatnonzero(product & (found.resident > 0) & (found.blocks > wave))
     blocks, wave = found.blocks[chosen], wave[chosen]
     whole = -(-blocks // wave) * wave
-    lost = found.alone_ns[chosen] * (whole - blocks) // whole
+    lost = part_lost(found.alone_ns[chosen], whole - blocks, whole)
     kept = lost > 0
     return weighed(found, chosen[kept], lost[kept])
 

@@ -8,6 +8,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from laptime.causes.case import Finding, Judgement
+from laptime.causes.limits import MEAN_OVER_MEDIAN
 from laptime.causes.needs import lacking
 from laptime.explanation import Explanation, View
 from laptime.model.errors import UsageError
@@ -98,9 +99,13 @@ def _counted(explanation: Explanation, finding: Finding) -> str:
     if view is None or spread is None:
         return ""
     used = view.ledger.counted(found[0]).tolist()
-    whole = sum(w.dur_ns for w, its in zip(found[0].windows, used, strict=True) if its)
+    lengths = sorted(w.dur_ns for w, its in zip(found[0].windows, used, strict=True) if its)
+    whole, median = sum(lengths), lengths[(len(lengths) - 1) // 2]
     phrase = shown.counted_phrase(view.ledger, found[0])
-    return f"{duration(spread.mean)}, {phrase}: {count(whole)} ns in all"
+    # As in the sentence: where a few laps make the mean, the median stands beside it.
+    few = spread.mean > MEAN_OVER_MEDIAN.value * median
+    beside = f"; median {duration(median)}, {count(median)} ns" if few else ""
+    return f"{duration(spread.mean)}, {phrase}: {count(whole)} ns in all{beside}"
 
 
 def _events(explanation: Explanation, view: View, finding: Finding, to: Console) -> None:
