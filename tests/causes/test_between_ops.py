@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from laptime.causes import many_tiny_ops, python_between_ops, tensor_from_list
@@ -51,6 +53,82 @@ def test_below_a_tenth_is_how_eager_programs_are() -> None:
     said = python_between_ops.CAUSE.look(pausing(9.0).case())
     assert isinstance(said, Clear)
     assert said.why == "gaps between operators take 9.0 % of the lap, below 10 %"
+
+
+def uneven(each_ms: float, one_ms: float, few: int = 2) -> Made:
+    """Eight laps of 100 ms with a gap of ``each_ms``, in ``few`` of them of ``one_ms``."""
+    made = Made(cpu=True, laps=8)
+    made.mark("laptime.calls", 0.0, 0.001)
+    for i, lap in enumerate(made.each()):
+        ms = one_ms if i < few else each_ms
+        made.op("aten::mm", lap, 5.0)
+        made.op("aten::relu", lap + 5.0 + ms, 95.0 - ms)
+        made.account("between_ops", lap + 5.0, lap + 5.0 + ms)
+    return made
+
+
+def test_laps_that_were_held_up_are_not_in_the_figure() -> None:
+    """6 laps have 15 ms and 2 have 90: on average 33.75, without the two 90 / 8 = 11.25."""
+    found = python_between_ops.CAUSE.look(uneven(15.0, 90.0).case())
+    assert isinstance(found, Finding)
+    assert found.bound_ns == 11_250_000
+    assert found.share == pytest.approx(0.1125)
+    assert found.events_in_all == 6
+    assert found.sentence == (
+        "The owning thread is between operators for 11.2 of each 100 ms lap (11 %), in 0.8 gaps a "
+        "lap, the longest 15.0 ms; most after aten::mm and before aten::relu (11.2 ms a lap), "
+        "without 2 of 8 laps above twice the middle one's 15.0 ms (with them 33.8 ms a lap)."
+    )
+
+
+def test_time_of_a_few_laps_is_not_every_lap_s() -> None:
+    """6 laps have 12 ms and 2 have 90: 31.5 on average, without the two 72 / 8 = 9."""
+    said = python_between_ops.CAUSE.look(uneven(12.0, 90.0).case())
+    assert isinstance(said, Clear)
+    assert said.why == (
+        "gaps between operators take 32 % of the lap on average (31.5 ms), but 12.0 ms in the "
+        "middle one: 2 of 8 laps have most of it"
+    )
+
+
+def test_laps_that_differ_by_less_than_twice_are_all_counted() -> None:
+    """6 laps have 20 ms and 2 have 35: 190 / 8 = 23.75."""
+    found = python_between_ops.CAUSE.look(uneven(20.0, 35.0).case())
+    assert isinstance(found, Finding)
+    assert found.bound_ns == 23_750_000
+
+
+def test_short_laps_and_one_that_waits_for_a_cpu() -> None:
+    """13 laps of 562 us, a quarter between operators, and one of 84.3 ms that is nearly all gap:
+    93.7 % of an average lap of 6.54 ms, of which 13 x 140.5 us are 2.0 %."""
+    made = Made(cpu=True, lap_ms=0.562, laps=163)
+    made.mark("laptime.calls", 0.0, 0.001)
+    starts = list(made.each())
+    for lap in starts[:13]:
+        made.op("aten::mm", lap, 0.2)
+        made.op("aten::relu", lap + 0.3405, 0.2215)
+        made.account("between_ops", lap + 0.2, lap + 0.3405)
+    held, end = starts[13], 163 * 0.562
+    made.op("aten::mm", held, 0.2)
+    made.op("aten::relu", end - 0.1, 0.1)
+    made.account("between_ops", held + 0.2, end - 0.1)
+    case = made.case()
+    ledger = case.ledger.devices[0]
+    last = ledger.windows[13]
+    windows = [
+        *ledger.windows[:13],
+        replace(last, dur_ns=ledger.windows[-1].end_ns - last.start_ns),
+    ]
+    laps = replace(case.ledger.laps, laps=case.ledger.laps.laps[:14], by_device=windows)
+    devices = [replace(ledger, windows=windows)]
+    said = python_between_ops.CAUSE.look(
+        replace(case, ledger=replace(case.ledger, laps=laps, devices=devices))
+    )
+    assert isinstance(said, Clear)
+    assert said.why == (
+        "gaps between operators take 93.7 % of the lap on average (6.13 ms), but 140 us in the "
+        "middle one: 1 of 14 laps have most of it"
+    )
 
 
 def test_waiting_for_another_thread_s_operators_is_no_python() -> None:
@@ -134,6 +212,23 @@ def test_a_tensor_from_a_list_is_told_by_its_operators(after: str) -> None:
     )
 
 
+def test_a_list_that_takes_long_in_few_laps_is_told_by_the_others() -> None:
+    """10 ms in six laps, 80 in two: without the two 60 / 8 = 7.5, and of the search 5 x 6 / 8."""
+    made = Made(cpu=True, laps=8)
+    for i, lap in enumerate(made.each()):
+        ms = 80.0 if i < 2 else 10.0
+        made.op("aten::mm", lap, 4.0)
+        made.op("aten::empty", lap + 9.0, 1.0)
+        made.op("aten::lift_fresh", lap + 10.0 + ms, 0.5)
+        made.op("aten::relu", lap + 10.5 + ms, 89.5 - ms)
+        made.account("between_ops", lap + 4.0, lap + 9.0)
+        made.account("between_ops", lap + 10.0, lap + 10.0 + ms)
+    found = tensor_from_list.CAUSE.look(made.case())
+    assert isinstance(found, Finding)
+    assert found.bound_ns == 7_500_000 + 3_750_000
+    assert "without 2 of 8 laps above twice the middle one's 10.0 ms" in found.sentence
+
+
 @pytest.mark.parametrize(("after", "before"), [("aten::mul", "aten::empty"), ("aten::to", "x")])
 def test_other_gaps_fill_nothing(after: str, before: str) -> None:
     assert isinstance(tensor_from_list.CAUSE.look(filling(after, before).case()), Clear)
@@ -171,6 +266,22 @@ def test_tiny_operators_and_their_gaps_are_one_cost() -> None:
 def test_few_or_larger_operators_are_not_tiny_ones(us: float, number: int) -> None:
     """150 are too few; 1000 of 10 us with gaps are 20 ms of 100; those of 30 us are not tiny."""
     assert isinstance(many_tiny_ops.CAUSE.look(dispatching(us, number).case()), Clear)
+
+
+def test_tiny_operators_of_one_lap_in_four_are_no_trait() -> None:
+    """4900 in one lap, 100 in the others, 20 us each with its gap: 104 of 400 ms, 26 %."""
+    made = Made(cpu=True)
+    for i, lap in enumerate(made.each()):
+        number = 4900 if i == 0 else 100
+        at = lap
+        for _ in range(number):
+            made.op("aten::add", at, 0.01)
+            made.account("between_ops", at + 0.01, at + 0.02)
+            at += 0.02
+        made.op("aten::mm", at, lap + 100.0 - at)
+    said = many_tiny_ops.CAUSE.look(made.case())
+    assert isinstance(said, Clear)
+    assert said.why.endswith("take 26 % of the lap on average, but 2.0 % of the middle one")
 
 
 def test_runs_with_a_device_are_launch_bound_instead() -> None:

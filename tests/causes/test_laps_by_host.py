@@ -62,6 +62,23 @@ def test_one_long_lap_of_four_is_no_trait() -> None:
     assert "16 % of the lap on average, but 1.0 % of the middle one" in said.why
 
 
+def test_laps_that_were_held_up_are_left_out() -> None:
+    """Six laps have 11 ms after the model, two have 91: without the two 66 / 8 = 8.25."""
+    made = Made(cpu=True, laps=8)
+    made.mark("laptime.calls", 0.0, 0.001)
+    for i, lap in enumerate(made.each()):
+        rest = 90.0 if i < 2 else 10.0
+        made.op("aten::mm", lap, 99.0 - rest)
+        made.op("aten::sort", lap + 99.0 - rest, 0.1)
+        made.account("python", lap + 100.0 - rest, lap + 100.0)
+    found = host_work_after_model.CAUSE.look(made.case())
+    assert isinstance(found, Finding)
+    assert found.sentence.endswith(
+        "without 2 of 8 laps above twice the middle one's 11.0 ms (with them 31.0 ms a lap)."
+    )
+    assert found.bound_ns == 8_250_000
+
+
 def test_without_stacks_anything_may_follow() -> None:
     said = host_work_after_model.CAUSE.look(ending(20.0, watched=False).case())
     assert isinstance(said, Abstention)

@@ -45,6 +45,20 @@ def calling(kind: Kind, name: str, dur_ms: float = 10.0, cpu: bool = True, laps:
     return made
 
 
+def test_a_mean_that_one_lap_makes_is_told_with_the_middle_lap() -> None:
+    """0.1 ms in three laps, 49.7 in one: 50 / 4 = 12.5 on average."""
+    made = Made(cpu=True)
+    for i, lap in enumerate(made.each()):
+        made.op("aten::mm", lap, 40.0)
+        made.row(Kind.PYTHON, "<built-in function print>", lap + 50.0, 49.7 if i == 2 else 0.1)
+    found = logging_metrics.CAUSE.look(made.case())
+    assert isinstance(found, Finding)
+    assert found.bound_ns == 12_500_000
+    assert "take 12.5 of each 100 ms lap (12 %) on average, 100 us in the middle lap: 1 call" in (
+        found.sentence
+    )
+
+
 @pytest.mark.parametrize(("module", "name"), FRAMES)
 def test_a_frame_costs_its_time(module: Any, name: str) -> None:
     made = calling(Kind.PYTHON, name)

@@ -37,6 +37,11 @@ class Gaps:
         length: I64 = self.span[1] - self.span[0]
         return length
 
+    def inside(self, span: Span) -> Gaps:
+        """What of them lies in a set of time."""
+        _, mine, piece = intervals.overlaps(span, self.span)
+        return Gaps(self.view, piece, self.before[mine], self.after[mine])
+
     def between(self, most: int = 3) -> list[tuple[str, float, float]]:
         """The places with most time: what is before and after, gaps and ns per counted window."""
         rows = self.view.case.timeline.rows

@@ -12,7 +12,7 @@ from laptime.causes.gaps import Gaps, elsewhere, operators
 from laptime.causes.limits import AFTER_SHARE, LARGE_PART
 from laptime.causes.per_tensor import STEP
 from laptime.causes.side_calls import SUPPLY, cannot_tell
-from laptime.causes.side_cost import in_most_laps, judged, watched
+from laptime.causes.side_cost import in_most_laps, judged, usual, watched
 from laptime.causes.view import DeviceView
 from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
@@ -36,7 +36,8 @@ class HostWorkAfterModel:
 
     How the gain is predicted
         Bound: that time, a mean per lap; with a device only that in which it is idle with nothing
-        enqueued. Work of one lap could run beside the model of the next.
+        enqueued. Laps that have more than twice the middle lap's are left out where they make the
+        mean, and said to be. Work of one lap could run beside the model of the next.
 
     What is not flagged
         Less than 5 % of the lap. Laps that end with the optimizer's step: what follows it is the
@@ -75,6 +76,8 @@ class HostWorkAfterModel:
             return Clear(self.id, f"what follows the model's last work takes {rare}", rank)
         if not known:
             return lacking
+        rest = usual(view, tails)
+        tails, share, ns = rest.span, view.share(rest.span), view.mean_ns(rest.span)
         functions = Gaps(view, tails, last, last).functions()
         most = f"; most in {functions[0][0]} ({wording.time(functions[0][1])})" if functions else ""
         rows = case.timeline.rows
@@ -84,13 +87,15 @@ class HostWorkAfterModel:
             title=self.title,
             sentence=(
                 f"After the last large {what} of a lap ({rows.name_of(int(last[-1]))[:60]}) the "
-                f"host goes on alone for {view.of_lap(ns)} ({wording.percent(share)}){most}."
+                f"host goes on alone for {view.of_lap(ns)} ({wording.percent(share)}){most}"
+                f"{rest.told(view)}."
             ),
             share=share,
             bound_ns=ns,
             formula=(
                 f"from the end of the last large {what} to the end of the host lap, outside "
                 f"loading, collecting and side work = {wording.time(ns)}{view.per_lap}"
+                f"{rest.told(view)}"
             ),
             device=view.device,
             rank=rank,

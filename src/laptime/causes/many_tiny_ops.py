@@ -13,6 +13,7 @@ from laptime.causes.gaps import gaps, operators
 from laptime.causes.launches import device_unseen
 from laptime.causes.limits import TINY_OP_NS, TINY_OPS, TINY_OPS_SHARE
 from laptime.causes.needs import abstention
+from laptime.causes.side_cost import in_few_laps
 from laptime.causes.view import DeviceView, device_views
 from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
@@ -39,7 +40,8 @@ class ManyTinyOps:
         computes stays. The profiler's own cost of each row is in it.
 
     What is not flagged
-        Tiny operators between large ones; runs with a device (``launch-bound``).
+        Tiny operators between large ones; those of a few laps only; runs with a device
+        (``launch-bound``).
 
     Must not flag
         - ``kineto/hta/rank_unavailable``: 638 tiny operators, but they take a tenth of the lap.
@@ -73,6 +75,9 @@ class ManyTinyOps:
                 f"{wording.percent(TINY_OPS_SHARE.value)})",
                 rank,
             )
+        rare = in_few_laps(view, span, TINY_OPS_SHARE.value)
+        if rare:
+            return Clear(self.id, f"tiny operators and the gaps beside them take {rare}", rank)
         rows, ns = case.timeline.rows, view.mean_ns(span)
         names = Counter(rows.name_of(r) for r in tiny.tolist())
         inside = view.mean_ns(view.rows_span(tiny))

@@ -11,7 +11,7 @@ from laptime.causes.case import Abstention, Case, Clear, Finding, Need, Outcome
 from laptime.causes.gaps import Gaps, gaps, operators
 from laptime.causes.limits import BETWEEN_SHARE, LAUNCH_GAP_NS
 from laptime.causes.side_calls import SUPPLY, cannot_tell
-from laptime.causes.side_cost import in_most_laps, judged, watched, without_cpu
+from laptime.causes.side_cost import Usual, in_most_laps, judged, usual, watched, without_cpu
 from laptime.ledger import intervals
 
 
@@ -34,7 +34,9 @@ class PythonBetweenOps:
         Nothing computes in that time, and nothing is launched.
 
     How the gain is predicted
-        Bound: that time, a mean per lap. Loading, garbage collection, compilation, logging and
+        Bound: that time, a mean per lap. Where few laps make the mean (above twice the middle
+        lap's), those with more than twice the middle lap's are left out of it, and said to be: they
+        were held up, by what no row tells. Loading, garbage collection, compilation, logging and
         saving are accounts of their own, and not in it where rows show them.
 
     What is not flagged
@@ -79,10 +81,12 @@ class PythonBetweenOps:
             return Abstention(
                 self.id, (Need.CAPTURE.value, Need.STACKS.value), f"{SUPPLY}: {_told(share)}", rank
             )
-        return self._finding(worst, share)
+        return self._finding(worst, usual(worst.view, worst.span))
 
-    def _finding(self, found: Gaps, share: float) -> Finding:
+    def _finding(self, all_: Gaps, rest: Usual) -> Finding:
+        found = all_.inside(rest.laps) if rest.left_out else all_
         view, ns = found.view, found.view.mean_ns(found.span)
+        share = view.share(found.span)
         longest = int(found.dur_ns.max())
         functions = found.functions()
         between = found.between()
@@ -99,11 +103,13 @@ class PythonBetweenOps:
             sentence=(
                 f"{who} between operators for {view.of_lap(ns)} ({wording.percent(share)}), in "
                 f"{wording.counted(len(found.dur_ns) / view.laps, 'gap')}{view.per_lap}, the "
-                f"longest {wording.time(longest)}{most}."
+                f"longest {wording.time(longest)}{most}{rest.told(view)}."
             ),
             share=share,
             bound_ns=ns,
-            formula=f"{_summed(view.ledger.cpu)} = {wording.time(ns)}{view.per_lap}",
+            formula=(
+                f"{_summed(view.ledger.cpu)} = {wording.time(ns)}{view.per_lap}{rest.told(view)}"
+            ),
             device=view.device,
             rank=view.case.timeline.rank,
             events=view.longest(_ending(found)),

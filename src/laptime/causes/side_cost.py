@@ -13,12 +13,13 @@ from laptime.causes import wording
 from laptime.causes.case import Case, Need
 from laptime.causes.counted import counted
 from laptime.causes.launches import device_unseen
+from laptime.causes.limits import MEAN_OVER_MEDIAN
 from laptime.causes.loader import outermost
 from laptime.causes.origin import origins
 from laptime.causes.view import DeviceView, device_views, feeding_lanes, lane_rows
 from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
-from laptime.model.rows import Ints, Kind
+from laptime.model.rows import I64, Ints, Kind
 
 CALLED = re.compile(r"^laptime\.(?:call|load): (?P<what>.+?)(?: from (?P<where>.+))?$")
 """A call that the probe of `laptime run` marked, with the line of the program that made it."""
@@ -59,17 +60,19 @@ class HostCost:
     @property
     def touched(self) -> int:
         """How many of the counted windows pay anything."""
-        low = np.array([w.start_ns for w in self.view.counted], dtype=np.int64)
-        high = np.array([w.end_ns for w in self.view.counted], dtype=np.int64)
-        return int((intervals.by_window(self.paid, low, high) > 0).sum())
+        return int((by_lap(self.view, self.paid) > 0).sum())
 
     @property
     def taken(self) -> str:
-        """ "12.0 of each 100 ms lap (12 %)", with the laps that have any where not all do."""
+        """ "12.0 of each 100 ms lap (12 %)", with the laps that have any where not all do, and
+        what the middle lap has where few laps make the mean."""
         told = f"{self.view.of_lap(self.ns)} ({wording.percent(self.share)})"
-        if self.touched == self.view.laps:
+        if self.touched < self.view.laps:
+            told += f", all of it in {self.touched} of {self.view.laps} laps"
+        middle = middle_ns(self.view, self.paid)
+        if self.touched <= self.view.laps // 2 or self.ns <= MEAN_OVER_MEDIAN.value * middle:
             return told
-        return told + f", all of it in {self.touched} of {self.view.laps} laps"
+        return f"{told} on average, {wording.time(middle)} in the middle lap"
 
     @property
     def hidden(self) -> str:
@@ -180,20 +183,92 @@ def worst(case: Case, rows: Ints) -> HostCost | None:
     return max(costs, key=lambda c: c.share, default=None)
 
 
-def in_most_laps(view: DeviceView, span: Span, least: float) -> str:
-    """Why a set of time is no trait of the laps, where the middle lap has less than ``least`` of
-    it, or the main thread is without a CPU for what is more; else ""."""
+def by_lap(view: DeviceView, span: Span) -> I64:
+    """Length of a set of time in each counted window, ns."""
     low = np.array([w.start_ns for w in view.counted], dtype=np.int64)
     high = np.array([w.end_ns for w in view.counted], dtype=np.int64)
-    shares = np.sort(intervals.by_window(span, low, high) / np.maximum(high - low, 1))
+    return intervals.by_window(span, low, high)
+
+
+def middle_ns(view: DeviceView, span: Span) -> int:
+    """What the middle lap has of a set of time, of an even number the lower of the two."""
+    has = np.sort(by_lap(view, span))
+    return int(has[(len(has) - 1) // 2]) if len(has) else 0
+
+
+@dataclass(frozen=True)
+class Usual:
+    """The part of a set of time that is a trait of the laps. Where few laps make the mean (of the
+    laps that have any it is above twice the middle one), those with more than twice the middle
+    one's are left out: something held them up, and what it was these rows do not tell.
+
+    ``laps`` are the stretches of counted time in which ``span`` lies, ``left_out`` how many windows
+    are not in them; ``mean_ns`` (of all windows) and ``middle_ns`` are of the whole set.
+    """
+
+    span: Span
+    laps: Span
+    left_out: int
+    mean_ns: int
+    middle_ns: int
+
+    def told(self, view: DeviceView) -> str:
+        """Behind a figure, which laps are not in it; "" where all are."""
+        if not self.left_out:
+            return ""
+        return (
+            f", without {self.left_out} of {wording.counted(view.laps, 'lap')} above twice the "
+            f"middle one's {wording.time(self.middle_ns)} (with them {wording.time(self.mean_ns)} "
+            "a lap)"
+        )
+
+
+def usual(view: DeviceView, span: Span) -> Usual:
+    """The part of a set of time that is no work of a few laps."""
+    has, mean = by_lap(view, span), view.mean_ns(span)
+    any_ = np.sort(has[has > 0])
+    middle = int(any_[(len(any_) - 1) // 2]) if len(any_) else 0
+    if len(any_) == 0 or float(any_.mean()) <= MEAN_OVER_MEDIAN.value * middle:
+        return Usual(span, view.windows, 0, mean, middle)
+    kept = np.flatnonzero(has <= MEAN_OVER_MEDIAN.value * middle).tolist()
+    laps = intervals.union(
+        np.array([view.counted[i].start_ns for i in kept], dtype=np.int64),
+        np.array([view.counted[i].end_ns for i in kept], dtype=np.int64),
+    )
+    out = view.laps - len(kept)
+    return Usual(intervals.intersect(span, laps), laps, out, mean, middle)
+
+
+def in_few_laps(view: DeviceView, span: Span, least: float) -> str:
+    """Why a set of time is no trait of the laps: the middle lap has less than ``least`` of it, or
+    the laps without those that have far more than the middle one; "" where it is one."""
+    low = np.array([w.start_ns for w in view.counted], dtype=np.int64)
+    high = np.array([w.end_ns for w in view.counted], dtype=np.int64)
+    shares = np.sort(by_lap(view, span) / np.maximum(high - low, 1))
     middle = float(shares[(len(shares) - 1) // 2])
     if middle < least:
         return (
             f"{wording.percent(view.share(span))} of the lap on average, but "
             f"{wording.percent(middle)} of the middle one"
         )
+    rest = usual(view, span)
+    if rest.left_out and view.share(rest.span) < least:
+        return (
+            f"{wording.percent(view.share(span))} of the lap on average "
+            f"({wording.time(rest.mean_ns)}), but {wording.time(rest.middle_ns)} in the middle "
+            f"one: {rest.left_out} of {wording.counted(view.laps, 'lap')} have most of it"
+        )
+    return ""
+
+
+def in_most_laps(view: DeviceView, span: Span, least: float) -> str:
+    """Why a set of time is no trait of the laps, or the main thread is without a CPU for what is
+    more than ``least`` of it; else ""."""
+    few = in_few_laps(view, span, least)
+    if few:
+        return few
     waits = without_cpu(view.case)
-    if waits is not None and view.share(span) - waits < least:
+    if waits is not None and view.share(usual(view, span).span) - waits < least:
         return (
             f"{wording.percent(view.share(span))} of the lap, but the main thread is without a CPU "
             f"for {wording.percent(waits)} of the laps"

@@ -13,7 +13,7 @@ from laptime.causes.gaps import Gaps, gaps, operators
 from laptime.causes.limits import FROM_LIST_SHARE
 from laptime.causes.origin import origin_lines
 from laptime.causes.side_calls import cannot_tell
-from laptime.causes.side_cost import judged
+from laptime.causes.side_cost import judged, usual
 from laptime.ledger.intervals import Span
 from laptime.model.rows import Ints
 
@@ -42,7 +42,8 @@ class TensorFromList:
     How the gain is predicted
         Bound: the time between the two operators that the laps pay for, and the gap right before
         the first of them, in which the list is searched for its shape and type; a mean per lap.
-        That gap may hold other Python too, the making of the list for one.
+        That gap may hold other Python too, the making of the list for one. Laps with more than
+        twice what the middle of them has are left out where they make the mean, and said to be.
 
     What is not flagged
         Tensors from arrays, which are copied in an operator; single numbers, below 2 % of the lap.
@@ -68,12 +69,14 @@ class TensorFromList:
             return cannot_tell(self, case)
         looked = [_filling(gaps(view, operators(view))) for view in views]
         worst = max(looked, key=lambda g: g.view.share(g.span))
-        view, ns = worst.view, worst.view.mean_ns(worst.span)
-        share = view.share(worst.span)
+        view, rest = worst.view, usual(worst.view, worst.span)
+        worst = worst.inside(rest.laps) if rest.left_out else worst
+        ns, share = view.mean_ns(worst.span), view.share(worst.span)
         if share < FROM_LIST_SHARE.value:
             told = wording.below(share, FROM_LIST_SHARE.value, "of the lap")
-            return Clear(self.id, f"filling tensors from lists takes {told}", rank)
-        scan = view.mean_ns(_scanning(worst))
+            return Clear(self.id, f"filling tensors from lists takes {told}{rest.told(view)}", rank)
+        before = usual(view, _scanning(worst))
+        scan = view.mean_ns(before.span)
         bound = ns + scan
         number = len(worst.dur_ns) / view.laps
         lines = origin_lines(case, worst.before, view.laps, "tensor")
@@ -86,13 +89,14 @@ class TensorFromList:
                 f"{view.of_lap(ns)} ({wording.percent(share)}), the longest "
                 f"{wording.time(int(worst.dur_ns.max()))}{most}; the gaps before them, "
                 f"{wording.time(scan)}{view.per_lap}, hold the search of the lists for their shape "
-                "and type."
+                f"and type{rest.told(view)}."
             ),
             share=bound / view.lap_ns,
             bound_ns=bound,
             formula=(
                 "time between aten::empty and aten::lift_fresh with no operator between them = "
                 f"{wording.time(ns)} + the gaps right before = {wording.time(scan)}{view.per_lap}"
+                f"{before.told(view)}"
             ),
             device=view.device,
             rank=rank,
