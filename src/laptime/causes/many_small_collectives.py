@@ -58,7 +58,7 @@ class ManySmallCollectives:
     title = "Many small collectives"
     layer = "communication"
     needs: Sequence[Need] = (Need.GPU_ROWS, Need.LAUNCH_CALLS)
-    silences: Sequence[str] = ()
+    silences: Sequence[str] = ("exposed-collectives",)
 
     def look(self, case: Case) -> Outcome:
         """Judge the device with most time in such collectives."""

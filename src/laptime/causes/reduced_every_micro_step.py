@@ -73,7 +73,7 @@ class ReducedEveryMicroStep:
     title = "Gradients are reduced in every micro-step"
     layer = "communication"
     needs: Sequence[Need] = (Need.GPU_ROWS, Need.LAUNCH_CALLS)
-    silences: Sequence[str] = ()
+    silences: Sequence[str] = ("exposed-collectives",)
 
     def look(self, case: Case) -> Outcome:
         """Judge the device with most time in such reductions."""

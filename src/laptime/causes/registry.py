@@ -17,6 +17,9 @@ from laptime.causes.limits import UNEXPLAINED_IDLE
 from laptime.causes.needs import abstention
 from laptime.model.run import Run
 
+COMMUNICATION = "communication"
+"""Layer of causes whose time is that of collectives."""
+
 ALONE = "verdict"
 """Layer of causes that speak only where no other cause is found (the healthy verdict)."""
 OF_LAPS = "laps"
@@ -113,8 +116,10 @@ def _silence(
             for by, specific in found
             if cause.id in by.silences and specific.device == finding.device
         )
-        # Of a CPU-only run nothing is idle: what a symptom shows is its own share.
-        whole = idle.get(finding.device or "", finding.share or 0.0)
+        # Of a CPU-only run nothing is idle, and communication is not idle time: what a symptom
+        # shows is its own share.
+        own = finding.share or 0.0
+        whole = own if cause.layer == COMMUNICATION else idle.get(finding.device or "", own)
         left = whole - explained
         hidden = explained > 0 and left <= UNEXPLAINED_IDLE.value * whole
         (quiet if hidden else spoken).append(finding)
