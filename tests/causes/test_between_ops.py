@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from laptime.causes import many_tiny_ops, python_between_ops, tensor_from_list
+from laptime.causes import many_tiny_ops, python_between_ops, side_cost, tensor_from_list
 from laptime.causes.case import Abstention, Clear, Finding
+from laptime.ledger.overhead import overhead
+from laptime.model.counters import LapRecord
 from laptime.model.rows import Kind
 from tests.causes.made import MS, STREAM, Made
 
@@ -129,6 +131,26 @@ def test_short_laps_and_one_that_waits_for_a_cpu() -> None:
         "gaps between operators take 93.7 % of the lap on average (6.13 ms), but 140 us in the "
         "middle one: 1 of 14 laps have most of it"
     )
+
+
+@pytest.mark.parametrize(("plain_ms", "found"), [(60, False), (95, True)])
+def test_what_recording_adds_may_lie_in_the_gaps(
+    monkeypatch: pytest.MonkeyPatch, plain_ms: int, found: bool
+) -> None:
+    """45 of 100 ms: where recording adds 40 of them 5 remain, below 10; where it adds 5, 40."""
+    laps = [[LapRecord(i, 0, ms * MS + i, "plain") for i in range(4)] for ms in (plain_ms, 100)]
+    monkeypatch.setattr(side_cost, "overhead_of", lambda *_: overhead(*laps))
+    said = python_between_ops.CAUSE.look(pausing(45.0).case())
+    if found:
+        assert isinstance(said, Finding)
+        assert said.bound_ns == 45 * MS
+        assert "recording makes a lap 5.00 ms longer: some of that may be in these gaps" in said.why
+    else:
+        assert isinstance(said, Clear)
+        assert said.why == (
+            "gaps between operators take 45 % of the lap, but recording makes it 40.0 ms longer, "
+            "which may lie there"
+        )
 
 
 def test_waiting_for_another_thread_s_operators_is_no_python() -> None:

@@ -11,7 +11,16 @@ from laptime.causes.case import Abstention, Case, Clear, Finding, Need, Outcome
 from laptime.causes.gaps import Gaps, gaps, operators
 from laptime.causes.limits import BETWEEN_SHARE, LAUNCH_GAP_NS
 from laptime.causes.side_calls import SUPPLY, cannot_tell
-from laptime.causes.side_cost import Usual, in_most_laps, judged, usual, watched, without_cpu
+from laptime.causes.side_cost import (
+    Usual,
+    in_most_laps,
+    judged,
+    recording_adds,
+    usual,
+    watched,
+    without_cpu,
+)
+from laptime.causes.view import DeviceView
 from laptime.ledger import intervals
 
 
@@ -40,7 +49,8 @@ class PythonBetweenOps:
         saving are accounts of their own, and not in it where rows show them.
 
     What is not flagged
-        What a trace without stacks shows: anything may be in its gaps, and the cause abstains (a
+        What recording may have added, where laps without the profiler were timed too. What a trace
+        without stacks shows: anything may be in its gaps, and the cause abstains (a
         capture knows its loaders, collections and calls). Python beside device work, and in
         shorter idle times: those are ``launch-bound``. The wait for operators of other threads.
 
@@ -124,6 +134,7 @@ class PythonBetweenOps:
                     for p, n, t in between
                 ),
                 *_without_cpu(view.case),
+                *_recording(view),
                 "the events are the operators at which the longest gaps end",
             ),
             next_step=(
@@ -167,6 +178,16 @@ def _without_cpu(case: Case) -> tuple[str, ...]:
     return (
         f"the main thread is without a CPU for {wording.percent(waits)} of the laps: some of that "
         "is in these gaps",
+    )
+
+
+def _recording(view: DeviceView) -> tuple[str, ...]:
+    """What recording adds to a lap: the profiler's work around operators is in no row."""
+    adds = recording_adds(view)
+    if adds is None:
+        return ()
+    return (
+        f"recording makes a lap {wording.time(adds)} longer: some of that may be in these gaps",
     )
 
 

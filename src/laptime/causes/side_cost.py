@@ -19,6 +19,7 @@ from laptime.causes.origin import origins
 from laptime.causes.view import DeviceView, device_views, feeding_lanes, lane_rows
 from laptime.ledger import intervals
 from laptime.ledger.intervals import Span
+from laptime.ledger.overhead import overhead_of
 from laptime.model.rows import I64, Ints, Kind
 
 CALLED = re.compile(r"^laptime\.(?:call|load): (?P<what>.+?)(?: from (?P<where>.+))?$")
@@ -262,8 +263,8 @@ def in_few_laps(view: DeviceView, span: Span, least: float) -> str:
 
 
 def in_most_laps(view: DeviceView, span: Span, least: float) -> str:
-    """Why a set of time is no trait of the laps, or the main thread is without a CPU for what is
-    more than ``least`` of it; else ""."""
+    """Why a set of time is no trait of the laps: few have it, or what is more than ``least`` may be
+    the main thread's wait for a CPU, or recording's own cost; else ""."""
     few = in_few_laps(view, span, least)
     if few:
         return few
@@ -273,7 +274,21 @@ def in_most_laps(view: DeviceView, span: Span, least: float) -> str:
             f"{wording.percent(view.share(span))} of the lap, but the main thread is without a CPU "
             f"for {wording.percent(waits)} of the laps"
         )
+    adds = recording_adds(view)
+    if adds is not None and view.share(usual(view, span).span) - adds / view.lap_ns < least:
+        return (
+            f"{wording.percent(view.share(span))} of the lap, but recording makes it "
+            f"{wording.time(adds)} longer, which may lie there"
+        )
     return ""
+
+
+def recording_adds(view: DeviceView) -> float | None:
+    """What recording adds to a lap, ns; None where that was not measured or does not show."""
+    cost = overhead_of(view.case.timeline, view.case.ledger)
+    if cost is None or cost.cost is None or cost.plain is None or not cost.shown_to_cost:
+        return None
+    return cost.cost * cost.plain.mean_ns
 
 
 def without_cpu(case: Case) -> float | None:
