@@ -78,7 +78,7 @@ _KEYS_OF_WORDS = (
         "External id", "external id", "Ev Idx", "Record function id", "Sequence number",
         "Fwd thread id", "Concrete Inputs", "Input type", "Input Dims", "Input dims",
         "Input Strides", "Python id", "Python parent id", "Python module id", "Call stack",
-        "Module Hierarchy", "Trace name", "Trace iteration", "shared memory", "blocks per SM",
+        "Module Hierarchy", "Trace name", "Trace iteration", "shared memory", "registers per thread", "blocks per SM",
         "warps per SM", "est. achieved occupancy %", "memory bandwidth (GB/s)", "graph id",
         "graph node id", "cbid", "Device Id", "Device Type", "Total Allocated", "Total Reserved",
         "Collective name", "In msg nelems", "Out msg nelems", "In split size", "Out split size",
