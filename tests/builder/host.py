@@ -142,7 +142,7 @@ class HostThread:
             correlation=made.correlation,
             external_id=made.external_id,
         )
-        row.args = {"grid": [216, 1, 1], "block": [256, 1, 1]} | (args or {})
+        row.args = {"grid": [608, 1, 1], "block": [256, 1, 1]} | (args or {})
         return row
 
     def kernel_op(self, op: str, kernel: str, dur_ns: int, *, before_ns: int, **how: Any) -> Row:

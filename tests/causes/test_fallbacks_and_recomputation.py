@@ -144,7 +144,7 @@ def test_idle_time_in_front_of_tiny_kernels() -> None:
         "98.4 % of the kernels last no more than 10.0 us (60 kernels a lap of mean 5.00 us), and "
         "the device is idle in front of them for 6.00 of each 100 ms lap (6.0 %)."
     )
-    assert found.why[0] == "these gaps by account: kernel_gap 6.00 ms"
+    assert "these gaps by account: kernel_gap 6.00 ms" in found.why
 
 
 def test_tiny_kernels_that_are_few_or_cost_little() -> None:

@@ -74,16 +74,18 @@ def steps(mark: str = "my fetch", kind: Kind = Kind.ANNOTATION) -> Run:
 
 
 @pytest.mark.parametrize(
-    ("mark", "kind", "own"),
+    ("mark", "kind", "own", "unnamed"),
     [
-        ("my fetch", Kind.ANNOTATION, "my fetch"),
-        ("train.py(7): fetch", Kind.PYTHON, "fetch"),
+        ("my fetch", Kind.ANNOTATION, "my fetch", []),
+        ("train.py(7): fetch", Kind.PYTHON, "fetch", ["python-between-ops"]),
     ],
 )
-def test_the_users_loader_is_waited_for(mark: str, kind: Kind, own: str) -> None:
+def test_the_users_loader_is_waited_for(
+    mark: str, kind: Kind, own: str, unnamed: list[str]
+) -> None:
     run = steps(mark, kind)
     without = explanation_of(run)
-    assert [f.id for f in without.judgement.findings] == []
+    assert [f.id for f in without.judgement.findings] == unnamed
     supply = [a.supply for a in without.judgement.abstentions if a.id == "input-starvation"]
     assert "--loader NAME" in supply[0]
     (view,) = explanation_of(run, loader=[own]).views

@@ -205,21 +205,22 @@ def test_python_is_python_with_stacks(live: dict[str, Live]) -> None:
     one = live["python_bound_stacks"]
     agrees(one.account_ns("python"), one.told_ns("extra"))
     assert one.account_ns("between_ops") <= ALLOWED_NS * STEPS
-    assert one.found == []
+    # It is Python, and it comes when the model is done: either name is right.
+    assert one.found in (["python-between-ops"], ["host-work-after-model"])
 
 
 def test_collections(live: dict[str, Live]) -> None:
     one = live["collecting"]
     agrees(one.account_ns("gc"), one.told_ns("extra"))
-    assert "garbage collection" in one.answer.verdict
-    assert one.found == []
+    assert "collects garbage" in one.answer.verdict
+    assert one.found == ["explicit-collection"]
 
 
 def test_checkpoints(live: dict[str, Live]) -> None:
     one = live["checkpointing"]
     agrees(one.account_ns("side_work"), one.told_ns("extra"))
-    assert "side work" in one.answer.verdict
-    assert one.found == []
+    assert "checkpoint" in one.answer.verdict
+    assert one.found == ["checkpoint-stalls"]
 
 
 @pytest.mark.parametrize("name", ["healthy", "slow_loader", "slow_loader_stacks", "python_bound"])

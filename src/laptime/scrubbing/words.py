@@ -78,7 +78,7 @@ _KEYS_OF_WORDS = (
         "External id", "external id", "Ev Idx", "Record function id", "Sequence number",
         "Fwd thread id", "Concrete Inputs", "Input type", "Input Dims", "Input dims",
         "Input Strides", "Python id", "Python parent id", "Python module id", "Call stack",
-        "Module Hierarchy", "Trace name", "Trace iteration", "shared memory", "registers per thread", "blocks per SM",
+        "Module Hierarchy", "Trace name", "Trace iteration", "shared memory", "blocks per SM",
         "warps per SM", "est. achieved occupancy %", "memory bandwidth (GB/s)", "graph id",
         "graph node id", "cbid", "Device Id", "Device Type", "Total Allocated", "Total Reserved",
         "Collective name", "In msg nelems", "Out msg nelems", "In split size", "Out split size",
@@ -87,6 +87,7 @@ _KEYS_OF_WORDS = (
         "cuda_sync_kind", "event_id", "hsa_queue", "wait_on_stream", "wait_on_cuda_event_id",
         "wait_on_cuda_event_record_corr_id", "Profiler Event Index", "Op count", "dims", "Shapes",
         "kernel_hash", "kernel_backend", "kernel_file", "kernel_name", "kernel_kwargs", "flops",
+        "registers per thread",
 )  # fmt: skip
 KNOWN_KEYS = frozenset([*_KEYS.split(), *_KEYS_OF_WORDS])
 """Keys that profilers write; any other key is a name like others."""
