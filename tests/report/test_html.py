@@ -111,3 +111,17 @@ def test_events_count_from_the_origin_of_the_run() -> None:
     text = html.page(made.training())
     assert ">190,000,000</td>" in text
     assert ">1700000000313456.789</td>" in text
+
+
+def test_findings_follow_the_verdict_and_what_was_not_found_them() -> None:
+    for answer in (made.training(), made.eight_ranks()):
+        heads = headings(html.page(answer))
+        assert heads[0] == "Findings"
+        assert heads[1].startswith("1. ")
+        (out,) = [i for i, head in enumerate(heads) if head.startswith("Ruled out: ")]
+        assert heads.index("Not measured") == out + 1
+        assert heads.index("Not measured") < heads.index("Evidence")
+
+
+def headings(text: str) -> list[str]:
+    return re.findall(r"<h[23]>([^<]*)</h[23]>", text)

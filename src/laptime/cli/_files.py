@@ -70,9 +70,7 @@ def write(answer: Explanation, args: argparse.Namespace) -> None:
     if args.html is not None:
         from laptime.report import html
 
-        _put(
-            html.page(answer, 50 if args.top is None else args.top, args.rank), "--html", args.html
-        )
+        _put(html.page(answer, args.top, args.rank), "--html", args.html)
     if args.markdown is not None:
         from laptime.report import markdown
 

@@ -66,7 +66,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "ranges over them)",
     )
     parser.add_argument(
-        "--top", type=_whole, metavar="N", help="kernels to list (default 10, on a page 50)"
+        "--top",
+        type=_whole,
+        metavar="N",
+        help="kernels to list (default 10, on a page 50, fewer of several ranks)",
     )
     parser.add_argument(
         "--width", type=_width, metavar="N", help="columns of the report (default: the terminal's)"

@@ -210,7 +210,7 @@ def _explain(args: argparse.Namespace, outcome: Outcome) -> None:
         from laptime.report import html
 
         with _Out("--html", args.html) as to:
-            to.write(html.page(answer, 50))
+            to.write(html.page(answer))
     if args.json is None and args.html is None:
         _flush()
         terminal.render(answer, layout.console(sys.stderr, None), top=10, rank=None)

@@ -117,23 +117,40 @@ def silenced(explanation: Explanation, said: Judgement, grouped: bool) -> str:
     )
 
 
-def ruled_out(explanation: Explanation, said: Judgement, grouped: bool) -> list[tuple[str, str]]:
-    """Causes looked for and not there, each with the figures that show it: (cause, figures)."""
+@dataclass(frozen=True)
+class Cleared:
+    """A cause looked for and not there: on which ranks ("" of one timeline alone), and the figures
+    that show it."""
+
+    id: str
+    on: str
+    why: str
+
+
+def cleared(explanation: Explanation, said: Judgement, grouped: bool) -> list[Cleared]:
+    """What was ruled out, each cause once or, of ranks that differ, once for each text."""
     by_id: dict[str, list[Clear]] = {}
     for clear in said.clear:
         by_id.setdefault(clear.id, []).append(clear)
     if not grouped:
-        return [(c.id, visible(c.why)) for clears in by_id.values() for c in clears]
-    lines: list[tuple[str, str]] = []
+        return [Cleared(c.id, "", visible(c.why)) for clears in by_id.values() for c in clears]
+    found: list[Cleared] = []
     for id_, clears in by_id.items():
         texts = variants([(c, visible(c.why)) for c in clears])
         for members, text in texts[:_VARIANTS]:
-            lines.append((f"{id_}{_on(explanation, members, grouped)}", text))
+            found.append(Cleared(id_, whose(explanation, members), text))
         others = [c for members, _ in texts[_VARIANTS:] for c in members]
         if others:
-            on = _on(explanation, others, grouped)
-            lines.append((f"{id_}{on}", "ruled out too, by other figures: --rank N shows them"))
-    return lines
+            rest = "ruled out too, by other figures: --rank N shows them"
+            found.append(Cleared(id_, whose(explanation, others), rest))
+    return found
+
+
+def ruled_out(explanation: Explanation, said: Judgement, grouped: bool) -> list[tuple[str, str]]:
+    """The same as lines: (cause and ranks, figures)."""
+    return [
+        (f"{c.id}, {c.on}" if c.on else c.id, c.why) for c in cleared(explanation, said, grouped)
+    ]
 
 
 def not_measured(explanation: Explanation, said: Judgement, grouped: bool) -> list[tuple[str, str]]:
@@ -159,9 +176,14 @@ def not_measured(explanation: Explanation, said: Judgement, grouped: bool) -> li
         names, supply = ", ".join(sorted(deviceless)), SUPPLY[Need.GPU_ROWS]
         on = _on(explanation, longest, grouped)
         lines.append((f"no device rows{on}", f"{names} not judged; {supply}"))
+    # Causes that lack the same on the same ranks are one line: one flag brings them all back.
+    alike: dict[tuple[str, str, str], list[str]] = {}
     for (id_, missing, supply), members in by_text.items():
         on = _on(explanation, members, grouped)
-        lines.append((f"{id_}{on}", f"missing {visible(missing)}; {visible(supply)}"))
+        alike.setdefault((missing, supply, on), []).append(id_)
+    for (missing, supply, on), ids in alike.items():
+        told = f"missing {visible(missing)}; {visible(supply)}"
+        lines.append((f"{', '.join(ids)}{on}", told))
     if captureless:
         lines.append(("not judged without a capture (laptime run)", ", ".join(sorted(captureless))))
     return lines

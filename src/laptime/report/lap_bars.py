@@ -53,9 +53,9 @@ class Chart:
     note: str
 
 
-def chart(ledger: Ledger, device: DeviceLedger) -> Chart:
-    """Bars for the windows of a device, ``MOST_BARS`` at most."""
-    chosen = _chosen([w.dur_ns for w in device.windows])
+def chart(ledger: Ledger, device: DeviceLedger, most: int = MOST_BARS) -> Chart:
+    """Bars for the windows of a device, ``most`` of them at most (3 or more)."""
+    chosen = _chosen([w.dur_ns for w in device.windows], most)
     longest = max((device.windows[i].dur_ns for i in chosen), default=0)
     laps = {lap.id: lap for lap in ledger.laps.laps}
     counted = ledger.counted(device)
@@ -95,15 +95,15 @@ def _stretches(device: DeviceLedger, window: int, longest: int) -> list[Stretch]
     return found
 
 
-def _chosen(lengths: Sequence[int]) -> list[int]:
+def _chosen(lengths: Sequence[int], most: int) -> list[int]:
     """Indices of the windows to draw, ascending."""
     total = len(lengths)
-    if total <= MOST_BARS:
+    if total <= most:
         return list(range(total))
     ends = {
         max(range(total), key=lambda i: (lengths[i], -i)),
         min(range(total), key=lambda i: (lengths[i], i)),
     }
-    room = MOST_BARS - len(ends)
-    spaced = {round(i * (total - 1) / (room - 1)) for i in range(room)}
+    room = most - len(ends)
+    spaced = {round(i * (total - 1) / max(room - 1, 1)) for i in range(room)}
     return sorted(ends | spaced)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from laptime.explanation import Explanation, View
 from laptime.ledger.ledger import DeviceLedger
-from laptime.report import grouped, shown
+from laptime.report import by_layer, grouped, shown
 from laptime.report.numbers import NOT_MEASURED, count, duration, many, share, shorten, visible
 from laptime.report.selection import said_of, views_of
 
@@ -53,13 +53,24 @@ def _lines(explanation: Explanation, top: int, rank: int | None) -> Iterator[str
     yield ""
     for view in views:
         yield from _view(explanation, view, top, folded=len(views) > 1)
-    for title, told in (
-        ("Ruled out", grouped.ruled_out(explanation, said, together)),
-        ("Not measured", grouped.not_measured(explanation, said, together)),
-    ):
-        if told:
-            yield from _folded(title, [f"- {code(cause)}: {plain(text)}" for cause, text in told])
+    layers = by_layer.ruled_out(explanation, said, together)
+    if layers:
+        lines = [line for layer in layers for line in _layer(layer)]
+        yield from _folded(f"Ruled out ({by_layer.number(layers)})", lines)
+    unjudged = grouped.not_measured(explanation, said, together)
+    if unjudged:
+        yield from _folded("Not measured", [_said(cause, how) for cause, how in unjudged])
     yield from _evidence(explanation)
+
+
+def _layer(layer: by_layer.Layer) -> Iterator[str]:
+    yield f"- {layer.name}"
+    for cause, why in layer.rows:
+        yield f"  {_said(cause, why)}"
+
+
+def _said(cause: str, how: str) -> str:
+    return f"- {code(cause)}: {plain(how)}"
 
 
 def _ranks(explanation: Explanation) -> Iterator[str]:

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from laptime.causes.case import Judgement
 from laptime.explanation import Explanation
-from laptime.report import grouped, over_ranks, shown, terminal_rank
+from laptime.report import by_layer, grouped, over_ranks, shown, terminal_rank
 from laptime.report.beside import lone_lines
 from laptime.report.layout import NARROW, heading, indented, labelled, labels, trimmed
 from laptime.report.numbers import cells, count, duration, many, share, shorten, visible
@@ -182,11 +182,10 @@ def _findings(this: _Shown) -> Iterator[RenderableType]:
 
 
 def _ruled_out(this: _Shown) -> Iterator[RenderableType]:
-    lines = grouped.ruled_out(this.explanation, this.said, this.grouped)
-    if lines:
-        yield heading("Ruled out")
-    for cause, why in lines:
-        yield labelled(f"{cause}:", why, 2)
+    layers = by_layer.ruled_out(this.explanation, this.said, this.grouped)
+    if layers:
+        yield heading("Ruled out", "by layer; --why ID shows the figures of one")
+        yield labels([(f"{x.name} ({len(x.causes)})", ", ".join(x.causes)) for x in layers], 2)
 
 
 def _not_measured(this: _Shown) -> Iterator[RenderableType]:
