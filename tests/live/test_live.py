@@ -76,9 +76,10 @@ class Live:
     def found(self) -> list[str]:
         """Causes of lost time found, most important first.
 
-        The healthy verdict is none, nor is it one that a busy machine's laps are too uneven.
+        The healthy verdict is none, nor is it one that a busy machine's laps are too uneven, or
+        that one at the edge took longer.
         """
-        others = ("healthy", "unhealthy-trace")
+        others = ("healthy", "unhealthy-trace", "warm-up-in-window")
         return [f.id for f in self.answer.judgement.findings if f.id not in others]
 
     def account_ns(self, account: str) -> int:

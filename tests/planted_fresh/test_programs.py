@@ -20,6 +20,7 @@ def test_each_program_is_declared() -> None:
     assert len(files) == 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("twin", ["--planted", "--clean"])
 @pytest.mark.parametrize("program", sorted(ACCEPTED))
 def test_three_laps(program: str, twin: str, tmp_path: Path) -> None:
